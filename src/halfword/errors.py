@@ -1,0 +1,46 @@
+"""Every error that Halfword raises on purpose: one line that names the thing, what was found and what to do."""
+
+from importlib import import_module
+from types import ModuleType
+
+
+class HalfwordError(Exception):
+    """A mistake that was foreseen; its text is written for the person who made it."""
+
+
+class OptionError(HalfwordError, ValueError):
+    """An option outside its range, or two options that exclude each other."""
+
+
+class TextError(HalfwordError, ValueError):
+    """A prefix or query that is not text."""
+
+
+class LogError(HalfwordError):
+    """A query log that cannot be read, or holds too many broken rows."""
+
+
+class DatasetError(HalfwordError):
+    """A dataset folder that is missing, foreign or damaged."""
+
+
+class ModelFileError(HalfwordError):
+    """A model file that is missing, foreign, damaged, or lacks a part that was asked for."""
+
+
+class OutputError(HalfwordError):
+    """A file or folder that cannot be written."""
+
+
+class MissingExtraError(HalfwordError, ImportError):
+    """A command needs packages that the base install leaves out."""
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import `module`, or say which extra brings it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"this needs the package {error.name}, which is not installed; type: pip install 'halfword[{extra}]'"
+        ) from error
