@@ -2,8 +2,8 @@
 
 A prepared folder holds two files:
 
-- `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count and query;
-- `dataset.json`: `format` (the version of this layout), `profile`, the source files, the options, what was dropped and why.
+- `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count, query;
+- `dataset.json`: `format` (the version of this layout), `profile`, source files, options, what was dropped and why.
 
 A folder of plain `train`, `valid` and `test.query.txt` (or `.gz`), a query a line, repeats kept, is read just as well.
 """
@@ -96,7 +96,7 @@ class PreparedFolder(Dataset):
     def about(self) -> dict[str, Any]:
         return _read_about(self.path)
 
-    def _read(self, split: Split) -> "pa.Table":
+    def _read(self, split: Split) -> Any:
         pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
         path = self.path / QUERIES
         try:
@@ -147,7 +147,7 @@ def _profile_of(folder: Path) -> Profile:
     about = _read_about(folder)
     if about.get("format") != FORMAT:
         found = about.get("format")
-        raise DatasetError(f"{folder / ABOUT}: format {found}, this version reads {FORMAT}; run `halfword prepare` again")
+        raise DatasetError(f"{folder / ABOUT}: format {found}, this build reads {FORMAT}; run `halfword prepare` again")
     if about.get("profile") not in PROFILES:
         raise DatasetError(f"{folder / ABOUT}: unknown profile {about.get('profile')!r}; run `halfword prepare` again")
     return PROFILES[about["profile"]]

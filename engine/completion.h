@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace halfword {
+
+/// Where a completion came from.
+enum class Source { popular, model, both };
+
+/// One way to finish a prefix; the score is the natural logarithm of p(text | prefix).
+struct Completion {
+  std::string text;
+  double score;
+  Source source;
+};
+
+}  // namespace halfword

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace halfword {
+
+/// A model file that cannot be used; the text says why.
+class ModelFileError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Where an array lies: its type as safetensors names it, and its bytes counted from the start of the file.
+struct ArrayPlace {
+  std::string dtype;
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+/// A model file mapped into memory: read-only, and shared by every process that maps it.
+class ModelFile {
+ public:
+  ModelFile(const std::string& path, std::map<std::string, ArrayPlace> places);
+  ~ModelFile();
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+
+  bool holds(const std::string& name) const { return places_.contains(name); }
+
+  /// The array called `name`; throws when it is absent, of another type, or reaches beyond the file.
+  template <typename T>
+  std::span<const T> array(const std::string& name) const {
+    const std::span<const std::byte> bytes = find(name, dtype_of<T>(), alignof(T));
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+ private:
+  template <typename T>
+  static const char* dtype_of();
+
+  std::span<const std::byte> find(const std::string& name, const std::string& dtype, std::size_t alignment) const;
+
+  std::string path_;
+  std::map<std::string, ArrayPlace> places_;
+  std::span<const std::byte> mapped_;
+};
+
+template <>
+inline const char* ModelFile::dtype_of<std::uint8_t>() {
+  return "U8";
+}
+template <>
+inline const char* ModelFile::dtype_of<std::uint32_t>() {
+  return "U32";
+}
+template <>
+inline const char* ModelFile::dtype_of<std::uint64_t>() {
+  return "U64";
+}
+
+}  // namespace halfword
