@@ -1,0 +1,50 @@
+"""What the tests share: models and datasets small enough to check by hand."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from halfword import Popular, load
+from halfword.model_file import write_model
+from halfword.text import DEFAULT, Profile
+from halfword.train import popular_arrays
+
+COUNTS = {"new york": 5, "new york times": 7, "new": 1, "news": 5, "weather": 3, "web": 3, "weather in new york": 1}
+
+MakeModel = Callable[..., Path]
+MakePopular = Callable[..., Popular]
+
+
+@pytest.fixture
+def make_model(tmp_path: Path) -> MakeModel:
+    """Write a model file of the popularity part alone."""
+
+    def make(counts: Mapping[str, int], profile: Profile = DEFAULT) -> Path:
+        path = tmp_path / "test.halfword"
+        write_model(path, popular_arrays(dict(counts)), {"profile": profile.name, "parts": {"popular": {}}})
+        return path
+
+    return make
+
+
+@pytest.fixture
+def make_popular(make_model: MakeModel) -> MakePopular:
+    """Load a popularity completer of the counts given."""
+
+    def make(counts: Mapping[str, int], profile: Profile = DEFAULT) -> Popular:
+        return load(make_model(counts, profile))
+
+    return make
+
+
+@pytest.fixture
+def text_folder(tmp_path: Path) -> Path:
+    """A dataset of plain query files."""
+    folder = tmp_path / "queries"
+    folder.mkdir()
+    rows = [query for query, count in COUNTS.items() for _ in range(count)]
+    (folder / "train.query.txt").write_text("\n".join(rows) + "\n")
+    (folder / "valid.query.txt").write_text("news\nweather\n")
+    (folder / "test.query.txt").write_text("new york times\nweather\nweather\nnew jersey\n")
+    return folder

@@ -1,0 +1,124 @@
+"""The command line as a user meets it: results on stdout, one line for a mistake, nothing half-written."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from halfword.model_file import read_header
+from tests.conftest import COUNTS, MakeModel
+
+
+def halfword(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "halfword", *map(str, arguments)]
+    result = subprocess.run(command, input=stdin, capture_output=True)
+    return subprocess.CompletedProcess(command, result.returncode, result.stdout.decode(), result.stderr.decode())
+
+
+def assert_refused(result: subprocess.CompletedProcess[str], line: str, status: int = 1) -> None:
+    assert result.returncode == status
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert line in result.stderr
+
+
+def test_train_then_complete_then_evaluate(text_folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "popular.halfword"
+    trained = halfword("train", text_folder, "--parts", "popular", "-o", model)
+    assert (trained.returncode, trained.stderr) == (0, "")
+    assert "7 queries, typed 25 times" in trained.stdout
+    assert read_header(model).card["parts"] == {"popular": {"queries": 7, "rows": 25}}
+    completed = halfword("complete", "--model", model, "new yo")
+    assert (completed.stdout, completed.stderr) == ("new york times\nnew york\n", "")
+    evaluated = halfword("evaluate", "--model", model, "--data", text_folder, "--json")
+    assert json.loads(evaluated.stdout)["metrics"]["mrr"]["all"] == 0.75
+    assert evaluated.stderr == ""
+    assert "0.7500" in halfword("evaluate", "--model", model, "--data", text_folder).stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["popular.halfword", "queries"]
+
+
+def test_several_prefixes_are_told_apart(make_model: MakeModel) -> None:
+    model = make_model(COUNTS)
+    assert halfword("complete", "-m", model, "-n", "1", "we", "ne").stdout == "we\tweather\nne\tnew york times\n"
+
+
+def test_prefixes_come_from_stdin(make_model: MakeModel) -> None:
+    result = halfword("complete", "-m", make_model(COUNTS), "-n", "1", "--json", stdin="we\nné\n".encode())
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert first["prefix"] == "we"
+    assert first["completions"][0]["text"] == "weather"
+    assert second == {"prefix": "né", "completions": []}
+
+
+def test_scores_and_sources_are_columns(make_model: MakeModel) -> None:
+    result = halfword("complete", "-m", make_model({"web": 1, "weather": 3}), "we", "--scores")
+    assert result.stdout == "weather\t-0.2877\tpopular\nweb\t-1.3863\tpopular\n"
+
+
+def test_a_reader_that_leaves_early_is_no_mistake(make_model: MakeModel) -> None:
+    command = f"{sys.executable} -m halfword complete -m {make_model(COUNTS)} '' | head -1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (result.stdout, result.stderr) == ("new york times\n", "")
+
+
+def test_info_prints_the_card_and_the_sizes(make_model: MakeModel) -> None:
+    model = make_model(COUNTS)
+    assert json.loads(halfword("info", model, "--json").stdout)["card"]["profile"] == "default"
+    assert f"popular.count\t{4 * len(COUNTS)} bytes" in halfword("info", model).stdout
+
+
+def test_a_missing_model_is_one_line(tmp_path: Path) -> None:
+    assert_refused(halfword("complete", "-m", tmp_path / "no.halfword", "x"), "does not exist; make a model with")
+
+
+def test_a_damaged_model_is_one_line(make_model: MakeModel) -> None:
+    model = make_model(COUNTS)
+    model.write_bytes(model.read_bytes()[:-9])
+    assert_refused(halfword("complete", "-m", model, "x"), "is damaged")
+
+
+def test_bad_bytes_on_stdin_are_one_line(make_model: MakeModel) -> None:
+    result = halfword("complete", "-m", make_model(COUNTS), stdin=b"\xff\n")
+    assert_refused(result, "stdin, line 1: not UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--parts", "magic"], "parts must be some of popular; got magic"),
+        (["--parts", ""], "parts must be some of popular"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_status_two(arguments: list[str], line: str, text_folder: Path) -> None:
+    result = halfword("train", text_folder, "-o", text_folder.parent / "m.halfword", *arguments)
+    assert_refused(result, line, status=2)
+
+
+def test_an_output_that_cannot_be_written_is_found_before_the_work(text_folder: Path, tmp_path: Path) -> None:
+    assert_refused(halfword("train", text_folder, "-o", tmp_path / "no" / "m.halfword"), "create it first")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [(b"good\nbad \xff\n", "line 2: not UTF-8"), (b"\n\n", "holds no query"), (b"", "holds no query")],
+)
+def test_bad_query_files_are_one_line(content: bytes, line: str, text_folder: Path, tmp_path: Path) -> None:
+    (text_folder / "train.query.txt").write_bytes(content)
+    assert_refused(halfword("train", text_folder, "-o", tmp_path / "m.halfword"), line)
+
+
+def test_a_folder_that_is_no_dataset_is_one_line(tmp_path: Path) -> None:
+    output = tmp_path / "m.halfword"
+    assert_refused(halfword("train", tmp_path, "-o", output), "holds neither dataset.json nor train.query.txt")
+    assert_refused(halfword("train", tmp_path / "no", "-o", output), "does not exist; make it with: halfword prepare")
+    (tmp_path / "log.txt").write_text("news\n")
+    assert_refused(halfword("train", tmp_path / "log.txt", "-o", output), "is a file, a dataset is a folder")
+
+
+@pytest.mark.parametrize("command", ["complete", "train", "evaluate", "info", "prepare"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    result = halfword(command, "--help")
+    assert result.returncode == 0
+    assert f"Example: halfword {command}" in result.stdout
