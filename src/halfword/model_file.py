@@ -8,12 +8,24 @@ the other. What Halfword adds:
 - every array begins at a multiple of eight bytes, so that the engine reads it where it lies in the mapped file. Larger
   element types come first, and each array is filled up to a multiple of eight by an array of zeros named `padding.N`.
 
-Arrays by part (all little-endian, one dimension):
+Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidden width):
 
-- `popular.*`: the popularity index, explained in `engine/popular.h`.
+- `popular.*`: the popularity index, explained in `engine/popular.h`;
+- `pieces.special` U32 (4): the kind of segmentation (0 char, 1 bpe, 2 unigram), then the ids of the unknown, begin and
+  end pieces; `pieces.text` U8: the texts of all pieces one after the other, as SentencePiece spells them (`▁` for a
+  space); `pieces.begin` U32 (V + 1): where each text begins, and where the last one ends; `pieces.score` F32 (V);
+  `pieces.kind` U8 (V): SentencePiece's numbers (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte);
+- `network.embedding` F32 (V, E), also the output layer's weights; `network.output_bias` F32 (V);
+  `network.projection` F32 (E, H) and `network.projection_bias` F32 (E);
+  for each layer L from 0: `network.layerL.input` F32 (3H, E, or H above layer 0), `network.layerL.recurrent` F32
+  (3H, H), `network.layerL.norm_scale` and `network.layerL.norm_bias` F32 (3H); the 3H outputs are the forget gate, the
+  output gate and the candidate. Every matrix is (outputs, inputs);
+- beside a matrix `network.NAME`, `network.NAME.int8` I8 of its shape and `network.NAME.scale` F32 (outputs):
+  weight ≈ int8 × scale of its output.
 """
 
 import json
+import math
 import mmap
 import struct
 from collections.abc import Iterator, Mapping
@@ -32,17 +44,19 @@ _LONGEST_HEADER = 100_000_000  # what the safetensors library allows
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A one-dimensional array as bytes, with its element type as safetensors names it."""
+    """An array as bytes, with its element type as safetensors names it; without a shape it has one dimension."""
 
     dtype: str
     data: bytes
+    shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an array lies: its element type, and its bytes counted from the start of the file."""
+    """Where an array lies: its element type, its shape, and its bytes counted from the start of the file."""
 
     dtype: str
+    shape: tuple[int, ...]
     begin: int
     end: int
 
@@ -66,8 +80,8 @@ def write_model(path: Path, arrays: Mapping[str, Array], card: Mapping[str, Any]
     offset = 0
     for name, array in layout:
         size = len(array.data)
-        shape = [size // _ITEM_SIZE[array.dtype]]
-        header[name] = {"dtype": array.dtype, "shape": shape, "data_offsets": [offset, offset + size]}
+        shape = array.shape or (size // _ITEM_SIZE[array.dtype],)
+        header[name] = {"dtype": array.dtype, "shape": list(shape), "data_offsets": [offset, offset + size]}
         offset += size
     encoded = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     encoded += b" " * (-len(encoded) % _ALIGNMENT)
@@ -136,11 +150,12 @@ def _card_of(path: Path, header: dict[str, Any]) -> dict[str, Any]:
 
 def _place_of(path: Path, name: str, entry: Any, start: int, size: int) -> Place:
     match entry:
-        case {"dtype": str(dtype), "shape": [int(length)], "data_offsets": [int(begin), int(end)]}:
-            if dtype in _ITEM_SIZE and 0 <= begin <= end and end - begin == length * _ITEM_SIZE[dtype]:
+        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
+            sizes_fit = all(isinstance(length, int) and length >= 0 for length in shape)
+            if dtype in _ITEM_SIZE and sizes_fit and end - begin == math.prod(shape) * _ITEM_SIZE[dtype] and begin >= 0:
                 if start + end > size:
                     raise _damaged(path, f"the array {name} is cut off")
-                return Place(dtype, start + begin, start + end)
+                return Place(dtype, tuple(shape), start + begin, start + end)
     raise _damaged(path, f"the entry of the array {name} makes no sense")
 
 
