@@ -5,19 +5,22 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from halfword.errors import HalfwordError, OptionError, TextError
+from halfword.errors import HalfwordError, OptionError, TextError, require
+from halfword.text import profile_named
 
 if TYPE_CHECKING:
     from halfword.evaluate import Progress as EvaluateProgress
     from halfword.evaluate import Report
+    from halfword.prepare import Funnel
 
 app = typer.Typer(
     name="halfword",
@@ -31,6 +34,7 @@ progress_out = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 ModelFile = Annotated[Path, typer.Option("--model", "-m", help="The model file.", show_default=False)]
+Choice = TypeVar("Choice", bound=StrEnum)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
@@ -66,6 +70,62 @@ def complete(
 
 
 @app.command()
+def prepare(
+    logs: Annotated[list[str], typer.Argument(help="Query logs: files, folders or patterns, .gz and .zst too.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The dataset folder to write.", show_default=False)],
+    profile: Annotated[str, typer.Option(help="default, or paper for the protocol of the paper.")] = "default",
+    query_column: Annotated[str | None, typer.Option(help="Name or number of the column of queries.")] = None,
+    user_column: Annotated[str | None, typer.Option(help="The same for users.")] = None,
+    time_column: Annotated[str | None, typer.Option(help="The same for times.")] = None,
+    count_column: Annotated[str | None, typer.Option(help="The same for counts.")] = None,
+    split: Annotated[str | None, typer.Option(help="dates, time or rows; left out, the best that the log allows.")] = None,
+    dates: Annotated[
+        tuple[str, str, str, str] | None, typer.Option(help="Begin of train, of valid, of test, and the end.")
+    ] = None,
+    valid_share: Annotated[float, typer.Option(help="Part of the log that becomes valid.")] = 0.05,
+    test_share: Annotated[float, typer.Option(help="Part of the log that becomes test.")] = 0.05,
+    min_users: Annotated[int, typer.Option(help="Learn a query only if so many different users typed it.")] = 1,
+    min_count: Annotated[int, typer.Option(help="Learn a query only if it was typed so often.")] = 1,
+    blocklist: Annotated[Path | None, typer.Option(help="Phrases, one a line, that no query may hold.")] = None,
+    engine: Annotated[str, typer.Option(help="duckdb or spark.")] = "duckdb",
+    spark_master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
+    as_json: AsJson = False,
+) -> None:
+    """Make a dataset of query logs: normalised, scrubbed, split and counted.
+
+    Example: halfword prepare logs/*.txt.gz -o data/
+    """
+    for module in ("pyarrow", "ibis"):
+        require(module, "prepare")
+    from halfword.log_format import ColumnNames
+    from halfword.prepare import Engine, PrepareOptions
+    from halfword.prepare import prepare as run
+    from halfword.splits import SplitBy, SplitOptions
+
+    options = PrepareOptions(
+        profile=profile_named(profile),
+        columns=ColumnNames(query=query_column, user=user_column, time=time_column, count=count_column),
+        split=SplitOptions(
+            by=None if split is None else _choice(SplitBy, split, "--split"),
+            dates=dates,
+            valid_share=valid_share,
+            test_share=test_share,
+        ),
+        min_users=min_users,
+        min_count=min_count,
+        blocklist=blocklist,
+        engine=_choice(Engine, engine, "--engine"),
+        spark_master=spark_master,
+    )
+    with _progress_bar() as progress:
+        funnel = run(logs, output, options, progress)
+    if as_json:
+        print(json.dumps(funnel.as_dict(), ensure_ascii=False))
+    else:
+        out.print(_funnel_table(funnel))
+
+
+@app.command()
 def train(
     data: Annotated[Path, typer.Argument(help="A dataset folder, or one of {train,valid,test}.query.txt(.gz).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
@@ -88,6 +148,29 @@ def train(
         return
     learned = card["parts"]["popular"]
     out.print(f"{output}: {learned['queries']:,} queries, typed {learned['rows']:,} times")
+
+
+@app.command("import-subword-qac")
+def import_subword_qac(
+    folder: Annotated[Path, typer.Argument(help="A folder with the model.pt and spm.model of the paper's code.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Turn a checkpoint of the paper's own code into a model file.
+
+    Example: halfword import-subword-qac checkpoints/bpe-256 -o paper.halfword
+    """
+    from halfword.errors import require
+
+    require("numpy", "train")
+    from halfword.import_subword_qac import import_subword_qac as run
+
+    card = run(folder, output)
+    pieces, network = card["parts"]["pieces"], card["parts"]["network"]
+    if as_json:
+        print(json.dumps(card, ensure_ascii=False))
+    else:
+        out.print(f"{output}: {pieces['size']:,} {pieces['segmentation']} pieces, {network['hidden_size']} hidden units")
 
 
 @app.command()
@@ -164,6 +247,26 @@ def _report_table(report: "Report") -> Table:
     table.add_row("rows", *(f"{report.rows[group]:,}" for group in groups))
     for name, means in report.metrics.items():
         table.add_row(name, *_cells(means[group] for group in groups))
+    return table
+
+
+def _choice(choices: type[Choice], given: str, option: str) -> Choice:
+    try:
+        return choices(given)
+    except ValueError:
+        raise OptionError(f"{option} must be one of {', '.join(choices)}, got {given!r}") from None
+
+
+def _funnel_table(funnel: "Funnel") -> Table:
+    table = Table(caption=None if funnel.seen is None else f"{funnel.seen:.1%} of test is seen in train")
+    for name in ("", "rows", "distinct"):
+        table.add_column(name, justify="right" if name else "left")
+    table.add_row("read", f"{funnel.read:,}")
+    for reason, number in funnel.dropped().items():
+        table.add_row(f"− {reason}", f"{number:,}")
+    table.add_section()
+    for split, size in funnel.splits.items():
+        table.add_row(str(split), f"{size.rows:,}", f"{size.distinct:,}")
     return table
 
 

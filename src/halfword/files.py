@@ -34,7 +34,7 @@ def whole_folder(path: Path, marker: str) -> Iterator[Path]:
 
     Only a folder that is empty or holds a file named `marker` is replaced: nobody's work is overwritten by a slip.
     """
-    _check_replaceable(path, marker)
+    check_output_folder(path, marker)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
@@ -56,7 +56,8 @@ def check_output_file(path: Path) -> None:
         raise OutputError(f"{path}: the folder {path.parent} does not exist; create it first")
 
 
-def _check_replaceable(path: Path, marker: str) -> None:
+def check_output_folder(path: Path, marker: str) -> None:
+    """Refuse, before any work is done, a `path` that holds something else than a folder of ours."""
     if path.exists() and not path.is_dir():
         raise OutputError(f"{path} is a file; name a folder")
     if path.is_dir() and any(path.iterdir()) and not (path / marker).exists():
