@@ -170,7 +170,7 @@ def import_subword_qac(
     if as_json:
         print(json.dumps(card, ensure_ascii=False))
     else:
-        out.print(f"{output}: {pieces['size']:,} {pieces['segmentation']} pieces, {network['hidden_size']} hidden units")
+        out.print(f"{output}: {pieces['size']:,} {pieces['segmentation']} pieces, {network['hidden_size']} hidden")
 
 
 @app.command()
