@@ -1,15 +1,15 @@
-"""The two engines that prepare a log: DuckDB in this process, Spark on many machines; both run the same Ibis expressions."""
+"""The two engines that prepare a log, DuckDB and Spark; from the table on, both run the same Ibis expressions."""
 
 import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import ibis
+import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
 
 from halfword.errors import LogError, OptionError, require
@@ -47,7 +47,9 @@ def duckdb_log(files: Sequence[LogFile], profile: Profile, folder: Path, progres
         gc.collect()  # DuckDB complains at exit of every object that is still waiting for the collector
 
 
-def _all_batches(files: Sequence[LogFile], profile: Profile, progress: Progress) -> Iterator[pa.RecordBatch]:
+def _all_batches(
+    files: Sequence[LogFile], profile: Profile, progress: Progress
+) -> Generator[pa.RecordBatch, None, None]:
     total, before = sum(file.path.stat().st_size for file in files), 0
     for file in files:
         start = before
@@ -63,15 +65,15 @@ def _all_batches(files: Sequence[LogFile], profile: Profile, progress: Progress)
 def spark_log(
     files: Sequence[LogFile], profile: Profile, folder: Path, progress: Progress, master: str
 ) -> Iterator[Any]:
-    """Read the log on Spark's workers, a file each, and yield the Ibis connection to it; `folder` must be seen by all."""
+    """Read the log on Spark's workers, a file each, and yield the Ibis connection; all must see `folder`."""
     session = _spark_session(master, folder)
     try:
         progress("reading", 0, len(files))
 
         def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                for index in batch["index"].to_pylist():
-                    yield from read_batches(files[index], profile)
+                for index in batch["index"]:
+                    yield from read_batches(files[int(index)], profile)
 
         columns = ", ".join(f"`{field.name}` {_SPARK_TYPES[field.type]}" for field in SCHEMA)
         indices = session.createDataFrame([(file.index,) for file in files], "index bigint").repartition(len(files))
@@ -107,7 +109,9 @@ def _spark_session(master: str, folder: Path) -> Any:
             return builder.getOrCreate()
         except Exception as error:
             reason = str(error).partition("\n")[0]
-            raise OptionError(f"Spark does not start on {master!r} ({reason}); check Java 17 and --spark-master") from error
+            raise OptionError(
+                f"Spark does not start on {master!r} ({reason}); check Java 17 and --spark-master"
+            ) from error
 
 
 @contextmanager

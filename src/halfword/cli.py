@@ -78,10 +78,11 @@ def prepare(
     user_column: Annotated[str | None, typer.Option(help="The same for users.")] = None,
     time_column: Annotated[str | None, typer.Option(help="The same for times.")] = None,
     count_column: Annotated[str | None, typer.Option(help="The same for counts.")] = None,
-    split: Annotated[str | None, typer.Option(help="dates, time or rows; left out, the best that the log allows.")] = None,
+    split: Annotated[str | None, typer.Option(help="By dates, time or rows; left out, as the log allows.")] = None,
     dates: Annotated[
-        tuple[str, str, str, str] | None, typer.Option(help="Begin of train, of valid, of test, and the end.")
+        tuple[str, str, str] | None, typer.Option(help="The dates on which train, valid and test begin.")
     ] = None,
+    until: Annotated[str | None, typer.Option(help="The date on which test ends; left out, the log's end.")] = None,
     valid_share: Annotated[float, typer.Option(help="Part of the log that becomes valid.")] = 0.05,
     test_share: Annotated[float, typer.Option(help="Part of the log that becomes test.")] = 0.05,
     min_users: Annotated[int, typer.Option(help="Learn a query only if so many different users typed it.")] = 1,
@@ -108,6 +109,7 @@ def prepare(
         split=SplitOptions(
             by=None if split is None else _choice(SplitBy, split, "--split"),
             dates=dates,
+            until=until,
             valid_share=valid_share,
             test_share=test_share,
         ),

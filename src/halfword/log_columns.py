@@ -6,13 +6,17 @@ Every function equals a plain one that works on one value; the arrow kernels onl
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 
 from halfword.text import Profile, normalise_query, scrub
+
+pc: Any = pyarrow.compute  # its stubs know too little of scalars
+Column = Any  # an array of pyarrow; which one, its place says
 
 WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, of ASCII
 _UNUSUAL = r"[^\x00-\x7f]|[\t-\r\x1c-\x1f]|  "
@@ -27,7 +31,7 @@ def query_of(text: str, profile: Profile) -> str:
     return scrub(query) if profile.scrub else query
 
 
-def queries_of(texts: pa.StringArray, profile: Profile) -> pa.StringArray:
+def queries_of(texts: Column, profile: Profile) -> Column:
     """Return `query_of` of every text; only unusual ones leave the arrow kernels."""
     usual = pc.ascii_trim(pc.ascii_lower(texts), characters=WHITE_SPACE)
     pattern = _UNUSUAL + (_PERHAPS_PRIVATE if profile.scrub else "")
@@ -59,7 +63,7 @@ def microseconds(text: str) -> int | None:
     return (naive - _EPOCH) // timedelta(microseconds=1)
 
 
-def times_of(texts: pa.StringArray) -> pa.Int64Array:
+def times_of(texts: Column) -> Column:
     """Return `microseconds` of every text, null where it is no time."""
     trimmed = pc.ascii_trim(texts, characters=WHITE_SPACE)
     for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
@@ -76,7 +80,7 @@ def whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and 0 < int(text) < 2**53 else None
 
 
-def counts_of(texts: pa.StringArray) -> pa.Int64Array:
+def counts_of(texts: Column) -> Column:
     """Return `whole_number` of every text, null where it is none."""
     return _each(texts, whole_number)
 
@@ -89,7 +93,7 @@ def draws_of(runs: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
     return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2**53
 
 
-def _each(texts: pa.StringArray, parse: Callable[[str], int | None]) -> pa.Int64Array:
+def _each(texts: Column, parse: Callable[[str], int | None]) -> Column:
     encoded = texts.dictionary_encode()
     values = [parse(text) for text in encoded.dictionary.to_pylist()]
     return pa.array(values, pa.int64()).take(encoded.indices)

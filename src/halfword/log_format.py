@@ -5,10 +5,10 @@ import glob
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -22,7 +22,7 @@ FOREIGN = {".bz2", ".xz", ".zip", ".7z", ".rar", ".tar", ".tgz", ".xlsx"}
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
-    "query": "query q search search_query search_term search_terms searchterm keyword keywords term query_text querytext",
+    "query": "query q search search_query search_term search_terms keyword keywords term query_text",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time",
     "count": "count counts frequency freq",
@@ -90,13 +90,13 @@ def find_files(inputs: Sequence[str | Path], names: ColumnNames) -> list[LogFile
 def open_stream(path: Path) -> pa.NativeFile:
     """Open a file for reading, unpacked as its suffix says."""
     try:
-        return pa.input_stream(str(path), compression=COMPRESSION.get(path.suffix.lower()))
+        return pa.input_stream(str(path), compression=cast(Any, COMPRESSION.get(path.suffix.lower())))
     except OSError as error:
         raise LogError(f"{path} cannot be read ({error.strerror or error})") from error
 
 
 def _numbered(file: LogFile, index: int) -> LogFile:
-    return LogFile(**{**{name: getattr(file, name) for name in LogFile.__slots__}, "index": index})
+    return replace(file, index=index)
 
 
 def _expand(given: str) -> Iterable[Path]:
@@ -181,10 +181,8 @@ def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames) -> LogFile:
 
 def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnNames) -> LogFile:
     delimiter = max(",;\t|", key=lines[0].count) if form is Format.CSV else "\t"
-    if form is Format.CSV:
-        rows = list(csv.reader(lines, delimiter=delimiter))
-    else:
-        rows = [line.split("\t") for line in lines]
+    by_tabs = (line.split("\t") for line in lines)
+    rows = list(csv.reader(lines, delimiter=delimiter) if form is Format.CSV else by_tabs)
     if _is_header(rows[0], names):
         return _by_header(path, form, tuple(cell.strip() for cell in rows[0]), names, delimiter)
     return _by_content(path, form, rows, names, delimiter)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
 from halfword.errors import LogError
+from halfword.log_columns import Column, pc
 from halfword.log_format import Format, LogFile
 
 BLOCK_BYTES = 8 << 20
@@ -80,7 +80,7 @@ def rows_of(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:
 def _blocks(file: LogFile, position: Callable[[int], None]) -> Iterator[tuple[bytes, int]]:
     """Yield whole lines, many at a time, with the number of the first."""
     line, rest = 1, b""
-    with pa.OSFile(str(file.path)) as raw, _unpacked(raw, file) as stream:
+    with pa.OSFile(str(file.path), "rb") as raw, _unpacked(raw, file) as stream:
         while chunk := bytes(stream.read(BLOCK_BYTES)):
             position(raw.tell())
             if line == 1 and not rest:
@@ -99,7 +99,7 @@ def _blocks(file: LogFile, position: Callable[[int], None]) -> Iterator[tuple[by
 
 
 def _unpacked(raw: pa.NativeFile, file: LogFile) -> pa.NativeFile:
-    return pa.CompressedInputStream(raw, file.compression) if file.compression else raw
+    return pa.CompressedInputStream(raw, cast(Any, file.compression)) if file.compression else raw
 
 
 def _split_tabs(file: LogFile, block: bytes, first_line: int) -> Rows:
@@ -108,7 +108,7 @@ def _split_tabs(file: LogFile, block: bytes, first_line: int) -> Rows:
     separators = np.flatnonzero((data == _TAB) | (data == _NEWLINE))
     offsets = np.zeros(len(separators) + 1, np.int32)
     offsets[1:] = separators + 1
-    cells = pa.Array.from_buffers(pa.binary(), len(separators), [None, pa.py_buffer(offsets), pa.py_buffer(block)])
+    cells = pa.Array.from_buffers(pa.binary(), len(separators), [None, pa.py_buffer(offsets.data), pa.py_buffer(block)])
     last_cells = np.flatnonzero(data[separators] == _NEWLINE)
     widths = np.diff(last_cells, prepend=-1)
     starts = last_cells - widths + 1
@@ -128,7 +128,7 @@ def _columns(width: int) -> str:
     return "1 column" if width == 1 else f"{width} columns"
 
 
-def _decoded(rows: Rows, columns: dict[str, pa.Array]) -> Rows:
+def _decoded(rows: Rows, columns: dict[str, Column]) -> Rows:
     """Turn bytes to text; only where that fails is it done row by row."""
     try:
         rows.cells = {name: column.cast(pa.string()) for name, column in columns.items()}
@@ -167,8 +167,8 @@ def _split_json(file: LogFile, block: bytes, first_line: int) -> Rows:
 
 
 def _csv_rows(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:
-    with pa.OSFile(str(file.path)) as raw, _unpacked(raw, file) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")  # type: ignore[arg-type]
+    with pa.OSFile(str(file.path), "rb") as raw, _unpacked(raw, file) as stream:
+        text = io.TextIOWrapper(cast(Any, stream), encoding="utf-8-sig", errors="surrogateescape", newline="")
         reader = csv.reader(text, delimiter=file.delimiter)
         if file.header:
             next(reader)
@@ -227,6 +227,10 @@ def _parquet_portion(file: LogFile, names: dict[str, str], batch: pa.RecordBatch
                 f"{file.path}: column {column!r} holds {values.type}, not a {name}; name another column"
             ) from None
     return rows
+
+
+def _microseconds(kind: Any) -> Any:
+    return pa.timestamp("us", getattr(kind, "tz", None))
 
 
 def _is_text(text: str) -> bool:

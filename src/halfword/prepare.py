@@ -1,16 +1,16 @@
 """From a query log to a dataset: repeats and private things are taken out, the rest is split and counted."""
 
 import tempfile
-from datetime import datetime, timedelta
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import ibis
+import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
@@ -78,7 +78,12 @@ class Funnel:
 
     def dropped(self) -> dict[str, int]:
         """Return what was dropped by reason, in the order in which it was."""
-        later = {"repeated": self.repeats, "blocked": self.blocked, "outside the dates": self.outside, "rare": self.rare}
+        later = {
+            "repeated": self.repeats,
+            "blocked": self.blocked,
+            "outside the dates": self.outside,
+            "rare": self.rare,
+        }
         return {**self.broken, Problem.SHORT.value: self.too_short} | {name: n for name, n in later.items() if n}
 
     def as_dict(self) -> dict[str, Any]:
@@ -106,9 +111,7 @@ def prepare(
         progress("counting", 1, 2)
         kept, left = _leave_out(counted, phrases, options)
         kept = connection.create_table("kept", kept)
-        funnel = Funnel(
-            read=read, broken=broken, too_short=short, typed=typed, repeats=repeats, **left, **_sizes(kept)
-        )
+        funnel = Funnel(read=read, broken=broken, too_short=short, typed=typed, repeats=repeats, **left, **_sizes(kept))
         _check_left(log, funnel, options)
         progress("writing", 0, len(Split))
         write_dataset(output, _batches(kept, Path(folder), progress), _about(files, options, funnel))
@@ -141,7 +144,7 @@ def _without_repeats(rows: Any) -> Any:
     return marked.filter(marked.user.isnull() | marked.before.isnull() | (marked.before != marked.query))
 
 
-def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tuple[Any, dict[str, int]]:
+def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tuple[Any, dict[str, Any]]:
     """Return the counts without blocked phrases and rare queries, and how many queries that cost."""
     allowed, blocked = counted, 0
     if phrases:
@@ -151,9 +154,7 @@ def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tup
     common = allowed.train + allowed.valid >= options.min_count
     if options.min_users > 1:
         common = common & (allowed.users >= options.min_users)
-    kept = allowed.select(
-        "query", "test", train=common.ifelse(allowed.train, 0), valid=common.ifelse(allowed.valid, 0)
-    )
+    kept = allowed.select("query", "test", train=common.ifelse(allowed.train, 0), valid=common.ifelse(allowed.valid, 0))
     within = allowed.train + allowed.valid + allowed.test
     sums = allowed.aggregate(
         outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
@@ -270,6 +271,7 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dic
             "columns": options.columns.asked(),
             "split": split.chosen(files),
             "dates": split.dates,
+            "until": split.until,
             "valid_share": split.valid_share,
             "test_share": split.test_share,
             "min_users": options.min_users,

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfword.errors import LogError
-from halfword.log_columns import WHITE_SPACE, counts_of, draws_of, queries_of, times_of
+from halfword.log_columns import WHITE_SPACE, Column, counts_of, draws_of, pc, queries_of, times_of
 from halfword.log_format import LogFile
 from halfword.log_rows import Broken, Problem, Rows, rows_of
 from halfword.text import SHORTEST_QUERY, Profile
@@ -24,18 +23,17 @@ ENOUGH_ROWS = 200_000  # of one file, to judge it before its end
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-SCHEMA = pa.schema(
-    {
-        "row": pa.int64(),
-        "user": pa.string(),
-        "query": pa.string(),
-        "time": pa.int64(),  # microseconds since 1970, so that no engine applies a time zone
-        "count": pa.int64(),
-        "draw": pa.float64(),  # a lot in [0, 1), the same for a run of rows
-        "problem": pa.string(),
-        "found": pa.string(),
-    }
-)
+_KINDS: dict[str, pa.DataType] = {
+    "row": pa.int64(),
+    "user": pa.string(),
+    "query": pa.string(),
+    "time": pa.int64(),  # microseconds since 1970, so that no engine applies a time zone
+    "count": pa.int64(),
+    "draw": pa.float64(),  # a lot in [0, 1), the same for a run of rows
+    "problem": pa.string(),
+    "found": pa.string(),
+}
+SCHEMA = pa.schema(_KINDS)
 
 
 def read_batches(
@@ -84,7 +82,7 @@ def file_and_line(row: int) -> tuple[int, int]:
 def _finish(rows: Rows, file: LogFile, profile: Profile) -> tuple[pa.RecordBatch, list[Broken]]:
     """Return the rows as a batch of SCHEMA, those that cannot be used marked, and a list of the broken ones."""
     cells = {name: pa.array(column, None if name == "time" else pa.string()) for name, column in rows.cells.items()}
-    lines = pa.array(rows.lines, pa.int64())
+    lines: Column = pa.array(rows.lines, pa.int64())
     columns: dict[str, Any] = {
         "query": queries_of(cells.get("query", pa.nulls(0, pa.string())), profile),
         "user": _users(cells["user"]) if "user" in cells else pa.nulls(len(lines), pa.string()),
@@ -105,9 +103,7 @@ def _finish(rows: Rows, file: LogFile, profile: Profile) -> tuple[pa.RecordBatch
 _EXPECTED = {"query": Problem.QUERY, "time": Problem.DATE, "count": Problem.COUNT}
 
 
-def _batch(
-    file: LogFile, lines: pa.Int64Array, columns: dict[str, Any], good: pa.BooleanArray, broken: list[Broken]
-) -> pa.RecordBatch:
+def _batch(file: LogFile, lines: Column, columns: dict[str, Any], good: Column, broken: list[Broken]) -> pa.RecordBatch:
     short = pc.less(pc.utf8_length(columns["query"]), SHORTEST_QUERY)
     columns["problem"] = pc.if_else(short, pa.scalar(Problem.SHORT.value), pa.scalar(None, pa.string()))
     columns["row"] = pc.add(lines, row_number(file.index, 0))
@@ -120,15 +116,16 @@ def _batch(
     records = [
         {"row": row_number(file.index, row.line), "problem": row.problem.value, "found": row.found} for row in broken
     ]
-    return pa.concat_batches([batch.filter(good), pa.RecordBatch.from_pylist(records, SCHEMA)])
+    tables = pa.Table.from_batches([batch.filter(good)]), pa.Table.from_pylist(records, SCHEMA)
+    return pa.concat_tables(tables).combine_chunks().to_batches()[0]
 
 
-def _users(cells: pa.StringArray) -> pa.StringArray:
+def _users(cells: Column) -> Column:
     trimmed = pc.ascii_trim(cells, characters=WHITE_SPACE)
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
 
 
-def _times(cells: pa.Array) -> pa.Int64Array:
+def _times(cells: Column) -> Column:
     return times_of(cells) if pa.types.is_string(cells.type) else cells.cast(pa.int64())
 
 
