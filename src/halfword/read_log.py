@@ -94,7 +94,7 @@ def _finish(rows: Rows, file: LogFile, profile: Profile) -> tuple[pa.RecordBatch
         bad = pc.and_(good, pc.is_null(columns[name]))
         if pc.any(bad).as_py():
             pairs = zip(lines.filter(bad).to_pylist(), cells[name].filter(bad).to_pylist(), strict=True)
-            rows.broken += [Broken(line, problem, repr(found)[:60]) for line, found in pairs]
+            rows.broken += [Broken(line, problem, _shown(found)) for line, found in pairs]
             good = pc.and_not(good, bad)
     batch = _batch(file, lines, columns, good, rows.broken)
     return batch, [row for row in rows.broken if row.problem != Problem.SHORT]
@@ -118,6 +118,10 @@ def _batch(file: LogFile, lines: Column, columns: dict[str, Any], good: Column, 
     ]
     tables = pa.Table.from_batches([batch.filter(good)]), pa.Table.from_pylist(records, SCHEMA)
     return pa.concat_tables(tables).combine_chunks().to_batches()[0]
+
+
+def _shown(found: Any) -> str:
+    return repr(found.strip(WHITE_SPACE) if isinstance(found, str) else found)[:60]
 
 
 def _users(cells: Column) -> Column:

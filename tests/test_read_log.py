@@ -1,0 +1,248 @@
+"""Logs of every format become the same rows; what is broken is counted, named and skipped."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halfword import read_log
+from halfword.errors import LogError
+from halfword.log_columns import counts_of, microseconds, queries_of, query_of, times_of, whole_number
+from halfword.log_format import ColumnNames, LogFile, find_files
+from halfword.read_log import read_batches
+from halfword.text import DEFAULT, PAPER, Profile
+
+AOL = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
+ROWS = [("7", "New  York", "2006-03-01 07:17:12"), ("8", "weather", "2006-03-02 00:00:00")]
+EXPECTED = [("7", "new york", 1141197432000000), ("8", "weather", 1141257600000000)]
+
+
+def rows_of(path: Path | str, profile: Profile = DEFAULT, **names: str) -> list[dict[str, Any]]:
+    files = find_files([path], ColumnNames(**names))
+    found = [row for file in files for batch in read_batches(file, profile) for row in batch.to_pylist()]
+    return sorted(found, key=lambda row: int(row["row"]))
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def users_queries_times(rows: list[dict[str, Any]]) -> list[tuple[str, str, int]]:
+    return [(row["user"], row["query"], row["time"]) for row in rows]
+
+
+def problems(rows: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
+    return [(row["row"] & 0xFFFFFFFF, row["problem"]) for row in rows]
+
+
+def test_an_aol_file_is_read(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.txt", AOL + "".join("\t".join([*row, "", ""]) + "\n" for row in ROWS))
+    assert users_queries_times(rows_of(log)) == EXPECTED
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_csv_is_read_with_either_line_ending_and_quotes(tmp_path: Path, ending: str) -> None:
+    log = write(tmp_path / "log.csv", ending.join(["user_id,query,time", *(f'{u},"{q}",{t}' for u, q, t in ROWS)]))
+    assert users_queries_times(rows_of(log)) == EXPECTED
+
+
+def test_csv_with_semicolons_and_a_quoted_comma_is_read(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.csv", 'query;user\n"rome, italy";7\n')
+    assert [(row["query"], row["user"]) for row in rows_of(log)] == [("rome, italy", "7")]
+
+
+def test_json_lines_are_read(tmp_path: Path) -> None:
+    lines = [json.dumps({"user": int(u), "q": q, "timestamp": t}) for u, q, t in ROWS]
+    assert users_queries_times(rows_of(write(tmp_path / "log.jsonl", "\n".join(lines)))) == EXPECTED
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.timestamp("ms"), pa.timestamp("s", "UTC")])
+def test_parquet_is_read_whatever_its_times_are_stored_as(tmp_path: Path, kind: pa.DataType) -> None:
+    users, queries, times = (pa.array(column) for column in zip(*ROWS, strict=True))
+    stored = times if kind == pa.string() else times.cast(pa.timestamp("s")).cast(kind)
+    table = pa.table({"user": pa.array([7, 8]), "query": queries, "time": stored, "noise": users})
+    parquet.write_table(table, tmp_path / "log.parquet")
+    assert users_queries_times(rows_of(tmp_path / "log.parquet")) == EXPECTED
+
+
+def test_plain_text_is_a_query_a_line(tmp_path: Path) -> None:
+    rows = rows_of(write(tmp_path / "log.txt", "search\nnew york"))
+    assert [row["query"] for row in rows] == ["search", "new york"]
+
+
+def test_query_and_count_are_told_apart_without_a_header(tmp_path: Path) -> None:
+    rows = rows_of(write(tmp_path / "log.tsv", "search\t722\nnew york\t5\n"))
+    assert [(row["query"], row["count"]) for row in rows] == [("search", 722), ("new york", 5)]
+
+
+@pytest.mark.parametrize("time", ["2018-07-30 00:00:38", "2018-07-30T00:00:38Z", "1532908838", "1532908838000"])
+def test_time_and_query_are_told_apart_without_a_header(tmp_path: Path, time: str) -> None:
+    (row,) = rows_of(write(tmp_path / "log.tsv", f"{time}\thigh arch\n"))
+    assert (row["time"], row["query"]) == (1532908838000000, "high arch")
+
+
+def test_compressed_files_are_read_by_their_suffix(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt.gz", gzip.compress(b"new york\n"))
+    with pa.output_stream(str(tmp_path / "b.txt.zst"), compression="zstd") as stream:
+        stream.write(b"weather\n")
+    assert [row["query"] for row in rows_of(tmp_path)] == ["new york", "weather"]
+
+
+def test_folders_and_patterns_stand_for_their_files_in_order(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", ".hidden", "_SUCCESS"):
+        write(tmp_path / name, f"query of {name}\n")
+    write(tmp_path / "empty.txt", "")
+    expected = ["query of a.txt", "query of b.txt"]
+    assert [row["query"] for row in rows_of(tmp_path)] == expected
+    assert [row["query"] for row in rows_of(f"{tmp_path}/?.txt")] == expected
+
+
+def test_columns_can_be_named_or_numbered(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.tsv", "wann\twas\n2006-03-01\tnew york\n")
+    assert [row["query"] for row in rows_of(log, query="was", time="wann")] == ["new york"]
+    log = write(tmp_path / "bare.tsv", "x1\tnew york\t9\t2006-03-01\n")
+    (row,) = rows_of(log, query="2", user="1", time="4")
+    assert (row["user"], row["query"], row["time"]) == ("x1", "new york", 1141171200000000)
+
+
+def test_broken_rows_are_marked_with_the_reason_and_the_line(tmp_path: Path) -> None:
+    good = "7\tnew york\t2006-03-01 07:17:12\n"
+    text = b"user\tquery\ttime\n" + good.encode() + b"7\tnew york\n" + b"7\tcaf\xe9\t2006-03-01\n"
+    text += b"7\tnew york\tyesterday\n" + b"\n" + b"7\tab\t2006-03-01\n"
+    assert problems(rows_of(write(tmp_path / "log.tsv", text))) == [
+        (2, None),
+        (3, "wrong column count"),
+        (4, "bad UTF-8"),
+        (5, "bad date"),
+        (6, "too short"),
+        (7, "too short"),
+    ]
+
+
+def test_broken_counts_csv_and_json_are_marked(tmp_path: Path) -> None:
+    counts = "new york\t3\nweather\tmany\nweather\t0\nweather\t-2\nnews\t4\n"
+    found = problems(rows_of(write(tmp_path / "a.tsv", counts)))
+    assert found == [(1, None), (2, "bad count"), (3, "bad count"), (4, "bad count"), (5, None)]
+    lines = b'{"query": "news"}\n{"query"\n[1]\n{"query": 5}\n{}\n{"query": "\\ud800abc"}\n{"query": "caf\xe9"}\n'
+    found = problems(rows_of(write(tmp_path / "b.jsonl", lines)))
+    assert [problem for _, problem in found] == [None, "bad JSON", "bad JSON", *["no query"] * 2, *["bad UTF-8"] * 2]
+    found = problems(rows_of(write(tmp_path / "c.csv", b"query,n\nnews,1\nnews\nca\xe9f,1\n")))
+    assert found == [(2, None), (3, "wrong column count"), (4, "bad UTF-8")]
+
+
+def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("halfword.log_rows.BLOCK_BYTES", 64)
+    lines = [f"query {number}" for number in range(500)]
+    lines[321] = "a\tb"
+    log = write(tmp_path / "log.txt", "\n".join(lines))
+    (file,) = find_files([log], ColumnNames())
+    rows = [row for batch in read_batches(file, DEFAULT, threads=3) for row in batch.to_pylist()]
+    assert [row["row"] for row in rows if row["problem"]] == [322]
+    assert {row["row"]: row["query"] for row in rows if not row["problem"]} == {
+        number + 1: f"query {number}" for number in range(500) if number != 321
+    }
+
+
+def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_log, "ENOUGH_ROWS", 10)
+    monkeypatch.setattr("halfword.log_rows.BLOCK_BYTES", 256)
+    log = write(tmp_path / "log.tsv", "time\tquery\n" + "2006-03-01\tnew york\n" * 100 + "gestern\tnew york\n" * 1000)
+    with pytest.raises(LogError, match=r"log.tsv, line 102: expected a time such as .*, found 'gestern'; \d+\.\d% of"):
+        rows_of(log)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.txt", b"", "is empty"),
+        ("log.zip", b"PK", r"\.zip files are not read; unpack it"),
+        ("log.txt", gzip.compress(b"new york"), r"is compressed; rename it to log.txt.gz"),
+        ("log.txt.gz", b"new york", "cannot be unpacked"),
+        ("log.parquet", b"new york", "is not a Parquet file"),
+        ("log.jsonl", b"new york\n", "line 1: expected a JSON object a line, found 'new york'"),
+        ("log.csv", b"one,two\nabc,def\n", "2 columns and no header; say what they hold"),
+        ("log.tsv", b"5\tnew york\n", "2 columns and no header; say what they hold"),
+        ("log.tsv", b"a\tnew york\t7\n", "3 columns and no header; say what they hold"),
+        ("log.jsonl", b'{"text": "new york"}\n', "none of the columns text is known to hold queries"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    log = write(tmp_path / name, content)
+    with pytest.raises(LogError, match=message) as caught:
+        rows_of(log)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_gzip_file_is_named(tmp_path: Path) -> None:
+    packed = gzip.compress("".join(f"query {number * 7919 % 100_003}\n" for number in range(200_000)).encode())
+    log = write(tmp_path / "log.txt.gz", packed[: len(packed) // 2] + b"\0" * 1000)
+    with pytest.raises(LogError, match=r"log.txt.gz cannot be read"):
+        rows_of(log)
+
+
+def test_missing_files_and_columns_and_unlike_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="nothing.txt does not exist"):
+        rows_of(tmp_path / "nothing.txt")
+    write(tmp_path / "a.tsv", "query\tuser\nnew york\t7\n")
+    with pytest.raises(LogError, match="has no column 'term'; its columns are: query, user"):
+        rows_of(tmp_path / "a.tsv", query="term")
+    write(tmp_path / "b.txt", "new york\n")
+    with pytest.raises(LogError, match=r"a.tsv has a user column and .*b.txt has none"):
+        rows_of(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(LogError, match="folder holds no file"):
+        rows_of(tmp_path / "folder")
+
+
+def test_rows_of_a_run_share_their_lot_and_counted_rows_draw_their_own(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt", "new york\n" * 100)
+    assert len({row["draw"] for row in rows_of(tmp_path / "a.txt")}) == 6  # lines 1 to 19, 20 to 39, …
+    write(tmp_path / "b.tsv", "new york\t2\n" * 100)
+    assert len({row["draw"] for row in rows_of(tmp_path / "b.tsv")}) == 100
+
+
+TEXT = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\x0b\x1c\x1f\x85\xa0@.-()/+0123456789aAbBÉ")))
+
+
+@given(st.lists(TEXT), st.sampled_from([DEFAULT, PAPER]))
+def test_the_column_of_queries_equals_the_plain_function(texts: list[str], profile: Profile) -> None:
+    found = queries_of(pa.array(texts, pa.string()), profile).to_pylist()
+    assert found == [query_of(text, profile) for text in texts]
+
+
+TIMES = st.one_of(
+    st.datetimes().map(str),
+    st.datetimes().map(lambda time: time.isoformat() + "Z"),
+    st.integers(0, 10**18).map(str),
+    st.text("0123456789-: TZ.+", max_size=20),
+)
+
+
+@given(st.lists(TIMES))
+def test_the_column_of_times_equals_the_plain_function(texts: list[str]) -> None:
+    assert times_of(pa.array(texts, pa.string())).to_pylist() == [microseconds(text) for text in texts]
+
+
+@given(TIMES)
+def test_a_single_time_equals_the_plain_function(text: str) -> None:
+    assert times_of(pa.array([text], pa.string())).to_pylist() == [microseconds(text)]
+
+
+@given(st.lists(st.one_of(st.integers().map(str), st.text("0123456789 -.²", max_size=5))))
+def test_the_column_of_counts_equals_the_plain_function(texts: list[str]) -> None:
+    assert counts_of(pa.array(texts, pa.string())).to_pylist() == [whole_number(text) for text in texts]
+
+
+def test_a_log_file_knows_what_it_holds(tmp_path: Path) -> None:
+    (file,) = find_files([write(tmp_path / "log.tsv", AOL + "7\tnew york\t2006-03-01\t\t\n")], ColumnNames())
+    assert isinstance(file, LogFile)
+    assert (file.holds("user"), file.holds("time"), file.holds("count")) == (True, True, False)
