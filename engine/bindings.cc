@@ -5,7 +5,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "escape.h"
 #include "model_file.h"
+#include "neural.h"
 #include "parallel.h"
 #include "popular.h"
 
@@ -36,26 +38,42 @@ nb::list to_python(const std::vector<Completion>& completions, nb::handle type) 
   return list;
 }
 
-nb::list complete(const Popular& popular, std::string_view prefix, std::size_t count, bool echo, nb::handle type) {
+std::vector<Completion> completions_of(const Popular& popular, std::string_view prefix, const SearchOptions& options) {
+  return popular.complete(prefix, options.count, options.echo);
+}
+
+std::vector<Completion> completions_of(const Neural& neural, std::string_view prefix, const SearchOptions& options) {
+  return neural.complete(prefix, options).completions;
+}
+
+template <typename Model>
+nb::list complete(const Model& model, std::string_view prefix, const SearchOptions& options, nb::handle type) {
   std::vector<Completion> found;
   {
     nb::gil_scoped_release release;
-    found = popular.complete(prefix, count, echo);
+    found = completions_of(model, prefix, options);
   }
   return to_python(found, type);
 }
 
-nb::list complete_batch(const Popular& popular, const std::vector<std::string>& prefixes, std::size_t count, bool echo,
+template <typename Model>
+nb::list complete_batch(const Model& model, const std::vector<std::string>& prefixes, const SearchOptions& options,
                         std::size_t threads, nb::handle type) {
   std::vector<std::vector<Completion>> found(prefixes.size());
   {
     nb::gil_scoped_release release;
     parallel_for(prefixes.size(), threads,
-                 [&](std::size_t i) { found[i] = popular.complete(prefixes[i], count, echo); });
+                 [&](std::size_t i) { found[i] = completions_of(model, prefixes[i], options); });
   }
   nb::list lists;
   for (const std::vector<Completion>& completions : found) lists.append(to_python(completions, type));
   return lists;
+}
+
+/// What one search took: (cells, steps, whether it ended in time).
+nb::tuple search_cost(const Neural& neural, std::string_view prefix, const SearchOptions& options) {
+  const SearchResult result = neural.complete(prefix, options);
+  return nb::make_tuple(result.cells, result.steps, result.in_time);
 }
 
 template <typename T>
@@ -90,11 +108,53 @@ NB_MODULE(_engine, module) {
   nb::class_<ModelFile>(module, "ModelFile", "A model file mapped into memory.")
       .def(nb::init<const std::string&, std::map<std::string, ArrayPlace>>(), "path"_a, "places"_a);
 
+  nb::class_<SearchOptions>(module, "SearchOptions", "How wide, how far back and how long to search.")
+      .def(nb::init<>())
+      .def_rw("count", &SearchOptions::count)
+      .def_rw("beam", &SearchOptions::beam)
+      .def_rw("retrace", &SearchOptions::retrace)
+      .def_rw("segmentations", &SearchOptions::segmentations)
+      .def_rw("max_pieces", &SearchOptions::max_pieces)
+      .def_rw("merge", &SearchOptions::merge)
+      .def_rw("prune", &SearchOptions::prune)
+      .def_rw("conditional", &SearchOptions::conditional)
+      .def_rw("echo", &SearchOptions::echo)
+      .def_rw("min_probability", &SearchOptions::min_probability)
+      .def_rw("deadline_ms", &SearchOptions::deadline_ms);
+
+  nb::class_<Neural>(module, "Neural", "The neural part of a model file.")
+      .def(
+          "__init__",
+          [](Neural* place, const ModelFile& file, bool int8, const std::string& kernels) {
+            new (place) Neural(file, int8 ? Precision::int8 : Precision::float32, kernels);
+          },
+          "file"_a, "int8"_a = true, "kernels"_a = "", nb::keep_alive<1, 2>())
+      .def("complete", &complete<Neural>, "prefix"_a, "options"_a, "type"_a)
+      .def("complete_batch", &complete_batch<Neural>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
+      .def("search_cost", &search_cost, "prefix"_a, "options"_a)
+      .def(
+          "segment",
+          [](const Neural& neural, std::string_view query) { return neural.pieces().segment(escape(query)); },
+          "query"_a)
+      .def(
+          "segment_best",
+          [](const Neural& neural, std::string_view escaped, std::size_t count) {
+            return neural.pieces().segment_best(escaped, count);
+          },
+          "escaped"_a, "count"_a)
+      .def_prop_ro("kernels", [](const Neural& neural) { return neural.lstm().kernels().name; })
+      .def_prop_ro("multiplications", [](const Neural& neural) { return neural.lstm().multiplications(); });
+
   nb::class_<Popular>(module, "Popular", "The popularity index of a model file.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
-      .def("complete", &complete, "prefix"_a, "count"_a, "echo"_a, "type"_a)
-      .def("complete_batch", &complete_batch, "prefixes"_a, "count"_a, "echo"_a, "threads"_a, "type"_a)
+      .def("complete", &complete<Popular>, "prefix"_a, "options"_a, "type"_a)
+      .def("complete_batch", &complete_batch<Popular>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("__len__", &Popular::size);
+  module.def("available_kernels", [] {
+    std::vector<std::string> names;
+    for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);
+    return names;
+  });
   module.def("popular_arrays", &popular_arrays, "queries"_a, "The arrays of an index over (query, count) pairs.");
 }
 

@@ -54,6 +54,14 @@ inline const char* ModelFile::dtype_of<std::uint8_t>() {
   return "U8";
 }
 template <>
+inline const char* ModelFile::dtype_of<std::int8_t>() {
+  return "I8";
+}
+template <>
+inline const char* ModelFile::dtype_of<float>() {
+  return "F32";
+}
+template <>
 inline const char* ModelFile::dtype_of<std::uint32_t>() {
   return "U32";
 }

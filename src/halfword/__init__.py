@@ -1,7 +1,7 @@
 """Halfword finishes half-typed search queries."""
 
-from halfword.complete import Completer, Completion, Popular, SearchOptions, load
+from halfword.complete import Completer, Completion, Neural, Popular, SearchOptions, load
 from halfword.errors import HalfwordError
 
 __version__ = "0.1.0"
-__all__ = ["Completer", "Completion", "HalfwordError", "Popular", "SearchOptions", "load"]
+__all__ = ["Completer", "Completion", "HalfwordError", "Neural", "Popular", "SearchOptions", "load"]

@@ -16,15 +16,51 @@ class ModelFile:
 
     def __init__(self, path: str, places: dict[str, ArrayPlace]) -> None: ...
 
+class SearchOptions:
+    """How wide, how far back and how long to search."""
+
+    count: int
+    beam: int
+    retrace: int
+    segmentations: int
+    max_pieces: int
+    merge: bool
+    prune: bool
+    conditional: bool
+    min_probability: float
+    deadline_ms: float
+    echo: bool
+
+    def __init__(self) -> None: ...
+
 class Popular:
     """The popularity index of a model file."""
 
     def __init__(self, file: ModelFile) -> None: ...
-    def complete(self, prefix: str, count: int, echo: bool, type: type[Completion]) -> list[Completion]: ...
+    def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> list[Completion]: ...
     def complete_batch(
-        self, prefixes: Sequence[str], count: int, echo: bool, threads: int, type: type[Completion]
+        self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]
     ) -> list[list[Completion]]: ...
     def __len__(self) -> int: ...
+
+class Neural:
+    """The neural part of a model file."""
+
+    def __init__(self, file: ModelFile, int8: bool = True, kernels: str = "") -> None: ...
+    def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> list[Completion]: ...
+    def complete_batch(
+        self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]
+    ) -> list[list[Completion]]: ...
+    def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, bool]: ...
+    def segment(self, query: str) -> list[int]: ...
+    def segment_best(self, escaped: str, count: int) -> list[list[int]]: ...
+    @property
+    def kernels(self) -> str: ...
+    @property
+    def multiplications(self) -> int: ...
+
+def available_kernels() -> list[str]:
+    """Return the instruction sets this machine can run, the fastest first."""
 
 def popular_arrays(queries: Sequence[tuple[str, int]]) -> dict[str, tuple[str, bytes]]:
     """Return the arrays of an index over (query, count) pairs, each with its element type."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, Unpack, get_args
 
 from halfword.errors import MissingExtraError, ModelFileError, OptionError
 from halfword.model_file import Header, read_header
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from halfword import _engine
 
 MOST_COMPLETIONS = 1000
+Precision = Literal["int8", "fp32"]
 
 
 class Completion(NamedTuple):
@@ -26,20 +28,51 @@ class Completion(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How many completions to look for, and which."""
+    """How wide, how far back and how long to search. Popularity alone heeds `count` and `echo` only."""
 
     count: int = 10  # completions returned
+    beam: int = 10  # hypotheses kept at each step
+    retrace: int | None = None  # trailing characters that may be segmented anew; None: as far as any piece reaches
+    segmentations: int = 1  # best segmentations of the prefix to set out from; only unigram pieces have several
+    max_pieces: int = 40  # pieces a completion may add
+    merge: bool = True  # add up the probabilities of all piece sequences found that spell the same text
+    prune: bool = True  # drop hypotheses that can no longer be among the answers; without merge it loses nothing
+    conditional: bool = True  # score log p(text | prefix); else log p(text)
+    min_probability: float = 0.0  # p(text | prefix) below which nothing is offered
+    deadline_ms: float | None = None  # return the best found by then
     echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
 
     def __post_init__(self) -> None:
-        if not 1 <= self.count <= MOST_COMPLETIONS:
-            raise OptionError(f"count must lie between 1 and {MOST_COMPLETIONS}, got {self.count}")
+        for name, lowest, highest in _RANGES:
+            value = getattr(self, name)
+            if value is not None and not lowest <= value <= highest:
+                raise OptionError(f"{name} must lie between {lowest} and {highest}, got {value}")
+
+
+_RANGES = (
+    ("count", 1, MOST_COMPLETIONS),
+    ("beam", 1, 1000),
+    ("retrace", 0, 1000),
+    ("segmentations", 1, 100),
+    ("max_pieces", 1, 1000),
+    ("min_probability", 0.0, 1.0),
+    ("deadline_ms", 0.001, 3_600_000),
+)
 
 
 class SearchFields(TypedDict, total=False):
     """The fields of `SearchOptions`, for those who pass them by name."""
 
     count: int
+    beam: int
+    retrace: int | None
+    segmentations: int
+    max_pieces: int
+    merge: bool
+    prune: bool
+    conditional: bool
+    min_probability: float
+    deadline_ms: float | None
     echo: bool
 
 
@@ -54,26 +87,23 @@ class Completer(Protocol):
         ...
 
 
-class Popular:
-    """Most popular completion: the queries that begin with the prefix, those typed most often first.
+class EngineCompleter:
+    """A completer that stands on a part of the engine.
 
     Immutable; one instance serves every thread, and the GIL is free while it searches.
     """
 
-    def __init__(self, index: "_engine.Popular", profile: Profile = DEFAULT) -> None:
-        self._index = index
+    def __init__(self, part: "_engine.Popular | _engine.Neural", profile: Profile = DEFAULT) -> None:
+        self._part = part
         self._profile = profile
-
-    def __len__(self) -> int:
-        return len(self._index)
 
     def complete(
         self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
     ) -> list[Completion]:
-        """Return the most typed queries that begin with `prefix`; ties go by text."""
+        """Return the likeliest completions of `prefix`, best first."""
         if fields:
             options = _with_fields(options, fields)
-        return self._index.complete(normalise_prefix(prefix, self._profile), options.count, options.echo, Completion)
+        return self._part.complete(normalise_prefix(prefix, self._profile), engine_options(options), Completion)
 
     def complete_batch(
         self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
@@ -82,21 +112,63 @@ class Popular:
         if fields:
             options = _with_fields(options, fields)
         normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
-        return self._index.complete_batch(normalised, options.count, options.echo, 0, Completion)
+        return self._part.complete_batch(normalised, engine_options(options), 0, Completion)
 
 
-def load(path: str | Path) -> Popular:
-    """Open a model file; it is mapped into memory, so this takes milliseconds whatever its size."""
+class Popular(EngineCompleter):
+    """Most popular completion: the queries that begin with the prefix, those typed most often first, ties by text."""
+
+    _part: "_engine.Popular"
+
+    def __len__(self) -> int:
+        return len(self._part)
+
+
+class Neural(EngineCompleter):
+    """The language model's completions, also of queries that nobody has typed before."""
+
+    _part: "_engine.Neural"
+
+    @property
+    def kernels(self) -> str:
+        """The instruction set in use."""
+        return self._part.kernels
+
+
+def load(path: str | Path, *, precision: Precision = "int8", kernels: str = "") -> Popular | Neural:
+    """Open a model file; it is mapped into memory, so this takes milliseconds whatever its size.
+
+    `precision` and `kernels` (an instruction set; the fastest unless named) are the network's.
+    """
     path = Path(path)
     header = read_header(path)
-    if not header.holds("popular"):
-        raise ModelFileError(f"{path} has no part that can complete; make one with: halfword train data/ -o {path}")
+    profile = _profile_of(path, header)
+    if precision not in get_args(Precision):
+        raise OptionError(f"precision must be one of {', '.join(get_args(Precision))}; got {precision!r}")
     engine = import_engine()
     places = {name: engine.ArrayPlace(place.dtype, place.begin, place.end) for name, place in header.places.items()}
     try:
-        return Popular(engine.Popular(engine.ModelFile(str(path), places)), _profile_of(path, header))
+        file = engine.ModelFile(str(path), places)
+        if header.holds("network"):
+            return Neural(engine.Neural(file, precision == "int8", kernels), profile)
+        if header.holds("popular"):
+            return Popular(engine.Popular(file), profile)
     except engine.EngineFileError as error:
         raise ModelFileError(f"{path} is damaged: {error}; copy or train it again") from error
+    except ValueError as error:
+        raise OptionError(str(error)) from error
+    raise ModelFileError(f"{path} has no part that can complete; make one with: halfword train data/ -o {path}")
+
+
+@cache
+def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
+    """Return `options` as the engine takes them."""
+    converted = import_engine().SearchOptions()
+    for field in SearchOptions.__slots__:
+        value = getattr(options, field)
+        if value is not None:  # the engine's own default stands for None
+            setattr(converted, field, value)
+    return converted
 
 
 def _with_fields(options: SearchOptions, fields: SearchFields) -> SearchOptions:

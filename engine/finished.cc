@@ -1,0 +1,50 @@
+#include "finished.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+namespace halfword {
+
+double log_add(double a, double b) {
+  if (a < b) std::swap(a, b);
+  return std::isinf(b) ? a : a + std::log1p(std::exp(b - a));
+}
+
+void Finished::add(std::string text, double score) {
+  const auto same = [&](const Entry& entry) { return entry.text == text; };
+  const auto found = std::find_if(entries_.begin(), entries_.end(), same);
+  if (found == entries_.end()) {
+    entries_.push_back({std::move(text), score, score});
+  } else {
+    found->best = std::max(found->best, score);
+    found->sum = log_add(found->sum, score);
+  }
+  update_bound();
+}
+
+void Finished::update_bound() {
+  if (entries_.size() < count_) return;
+  std::vector<double> scores;
+  scores.reserve(entries_.size());
+  for (const Entry& entry : entries_) scores.push_back(entry.best);
+  const auto nth = scores.begin() + static_cast<std::ptrdiff_t>(count_ - 1);
+  std::nth_element(scores.begin(), nth, scores.end(), std::greater<>());
+  bound_ = *nth;
+}
+
+std::vector<Completion> Finished::rank(bool merge, double mass, double floor) const {
+  std::vector<Completion> ranked;
+  for (const Entry& entry : entries_) {
+    const double score = merge ? entry.sum : entry.best;
+    if (score >= floor) ranked.push_back({entry.text, score - mass, Source::model});
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const Completion& left, const Completion& right) {
+    return left.score != right.score ? left.score > right.score : left.text < right.text;
+  });
+  if (ranked.size() > count_) ranked.resize(count_);
+  return ranked;
+}
+
+}  // namespace halfword

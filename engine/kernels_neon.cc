@@ -1,0 +1,55 @@
+#include <arm_neon.h>
+
+#include "kernels_common.h"
+
+namespace halfword {
+namespace {
+
+struct Neon {};
+
+constexpr std::size_t vectors = 4;  // of four outputs each
+
+/// `Rows` rows of one group of 16 outputs; the inputs are lowered by 128 again, for this product takes signed bytes.
+template <int Rows>
+void multiply_group(const Int8Matrix& matrix, std::size_t output, const std::uint8_t* inputs, std::int32_t* outputs) {
+  const std::size_t width = matrix.inputs;
+  const std::int8_t* weights = matrix.weights.data() + output * width;
+  int32x4_t sums[Rows][vectors];
+  for (int row = 0; row < Rows; ++row) {
+    for (std::size_t i = 0; i < vectors; ++i) sums[row][i] = vdupq_n_s32(0);
+  }
+  for (std::size_t input = 0; input < width; input += input_group) {
+    for (int row = 0; row < Rows; ++row) {
+      std::uint32_t lane;
+      __builtin_memcpy(&lane, inputs + static_cast<std::size_t>(row) * width + input, sizeof(lane));
+      const int8x16_t values = vreinterpretq_s8_u32(vdupq_n_u32(lane ^ 0x80808080U));
+      for (std::size_t i = 0; i < vectors; ++i) {
+        sums[row][i] = vdotq_s32(sums[row][i], values, vld1q_s8(weights + input * output_group + 16 * i));
+      }
+    }
+  }
+  for (int row = 0; row < Rows; ++row) {
+    std::int32_t* target = outputs + static_cast<std::size_t>(row) * matrix.outputs + output;
+    for (std::size_t i = 0; i < vectors; ++i) vst1q_s32(target + 4 * i, sums[row][i]);
+  }
+}
+
+void multiply_int8(const Int8Matrix& matrix, const std::uint8_t* inputs, std::size_t rows, std::int32_t* outputs) {
+  constexpr std::size_t block = 4;
+  for (std::size_t output = 0; output < matrix.outputs; output += output_group) {
+    std::size_t row = 0;
+    for (; row + block <= rows; row += block) {
+      multiply_group<block>(matrix, output, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+    }
+    for (; row < rows; ++row) {
+      multiply_group<1>(matrix, output, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+    }
+  }
+}
+
+}  // namespace
+
+extern const Kernels neon_kernels;
+const Kernels neon_kernels = make_kernels<Neon>("neon-dotprod", multiply_int8);
+
+}  // namespace halfword

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels.h"
+#include "matrix.h"
+#include "model_file.h"
+
+namespace halfword {
+
+/// How the network multiplies: in 8 bits, or in 32-bit floats.
+enum class Precision { int8, float32 };
+
+/// Rows of numbers to multiply with: floats, or for the 8-bit precision bytes raised by 128 and a step for each row.
+struct InputRows {
+  AlignedVector<float> floats;
+  AlignedVector<std::uint8_t> bytes;
+  std::vector<float> steps;
+};
+
+/// Make room for `size` values; buffers only ever grow, so that a thread's own stop being allocated.
+template <typename Buffer>
+void grow(Buffer& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+}
+
+/// A matrix as floats, from its 32-bit or else its 8-bit form in the file; throws unless it is (outputs, inputs).
+std::vector<float> read_matrix(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs);
+
+/// A vector of floats, padded with zeros as outputs are; throws unless it holds `size`.
+AlignedVector<float> read_vector(const ModelFile& file, const std::string& name, std::size_t size);
+
+/// A matrix of the network in the precision in use.
+class Linear {
+ public:
+  Linear(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs, Precision precision);
+
+  std::size_t outputs() const { return int8_ ? int8_->outputs : float32_->outputs; }  // padded
+  std::size_t inputs() const { return int8_ ? int8_->inputs : float32_->inputs; }     // padded
+
+  /// results[row] = addend_of(row) + matrix × inputs[row].
+  template <typename AddendOf>
+  void multiply(const Kernels& kernels, const InputRows& inputs, std::size_t rows, const AddendOf& addend_of,
+                AlignedVector<std::int32_t>& sums, float* results) const {
+    const std::size_t width = outputs();
+    if (float32_) {
+      kernels.multiply_float(*float32_, inputs.floats.data(), rows, results);
+      for (std::size_t row = 0; row < rows; ++row) kernels.add(addend_of(row), width, results + row * width);
+      return;
+    }
+    grow(sums, rows * width);
+    kernels.multiply_int8(*int8_, inputs.bytes.data(), rows, sums.data());
+    for (std::size_t row = 0; row < rows; ++row) {
+      kernels.dequantise(sums.data() + row * width, int8_->scales.data(), inputs.steps[row], addend_of(row), width,
+                         results + row * width);
+    }
+  }
+
+ private:
+  std::optional<Int8Matrix> int8_;
+  std::optional<FloatMatrix> float32_;
+};
+
+}  // namespace halfword

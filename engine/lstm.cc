@@ -1,0 +1,175 @@
+#include "lstm.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace halfword {
+namespace {
+
+constexpr std::size_t gates_per_cell = 3;
+constexpr float hidden_step = 1.0F / 127.0F;  // hidden values lie between −1 and 1
+
+}  // namespace
+
+Lstm::Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, const Kernels& kernels)
+    : kernels_(kernels), precision_(precision), vocabulary_(vocabulary) {
+  embedding_ = file.array<float>("network.projection_bias").size();
+  hidden_ = file.array<float>("network.layer0.norm_scale").size() / gates_per_cell;
+  if (embedding_ == 0 || hidden_ == 0) throw ModelFileError("the network has no width");
+  padded_hidden_ = round_up(hidden_, input_group);
+  head_.emplace_back(file, "network.projection", embedding_, hidden_, precision);
+  head_.emplace_back(file, "network.embedding", vocabulary_, embedding_, precision);
+  projection_bias_ = read_vector(file, "network.projection_bias", embedding_);
+  output_bias_ = read_vector(file, "network.output_bias", vocabulary_);
+  load_layers(file);
+  load_table(file);
+}
+
+void Lstm::load_layers(const ModelFile& file) {
+  const std::size_t gates = gates_per_cell * hidden_;
+  for (std::size_t index = 0;; ++index) {
+    const std::string name = "network.layer" + std::to_string(index);
+    if (!file.holds(name + ".norm_scale")) break;
+    std::vector<Linear> input;
+    if (index > 0) input.emplace_back(file, name + ".input", gates, hidden_, precision_);
+    layers_.push_back({std::move(input), Linear(file, name + ".recurrent", gates, hidden_, precision_),
+                       read_vector(file, name + ".norm_scale", gates), read_vector(file, name + ".norm_bias", gates)});
+  }
+  zeros_.resize(layers_.front().recurrent.outputs());
+}
+
+void Lstm::load_table(const ModelFile& file) {
+  const std::size_t gates = gates_per_cell * hidden_;
+  const FloatMatrix input(read_matrix(file, "network.layer0.input", gates, embedding_), gates);
+  const std::vector<float> embedding = read_matrix(file, "network.embedding", vocabulary_, embedding_);
+  AlignedVector<float> padded(vocabulary_ * input.inputs);
+  for (std::size_t piece = 0; piece < vocabulary_; ++piece) {
+    std::copy_n(embedding.data() + piece * embedding_, embedding_, padded.data() + piece * input.inputs);
+  }
+  table_.resize(vocabulary_ * input.outputs);
+  kernels_.multiply_float(input, padded.data(), vocabulary_, table_.data());
+}
+
+void Lstm::reserve(StateRows& states, std::size_t rows) const {
+  grow(states.cells, rows * layers_.size() * hidden_);
+  grow(states.hidden, rows * layers_.size() * padded_hidden_);
+  grow(states.bytes, rows * layers_.size() * padded_hidden_);
+}
+
+void Lstm::start(StateRows& states) const {
+  reserve(states, 1);
+  std::fill_n(states.cells.begin(), layers_.size() * hidden_, 0.0F);
+  std::fill_n(states.hidden.begin(), layers_.size() * padded_hidden_, 0.0F);
+  std::fill_n(states.bytes.begin(), layers_.size() * padded_hidden_, std::uint8_t{128});
+}
+
+void Lstm::step(const StateRows& from, std::span<const Step> steps, StateRows& to, LstmScratch& scratch) const {
+  reserve(to, steps.size());
+  for (std::size_t index = 0; index < layers_.size(); ++index) step_layer(index, from, steps, to, scratch);
+}
+
+/// Bring hidden values of one layer side by side: row i of `inputs` is row row_of(i) of `states`.
+template <typename RowOf>
+void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
+                  InputRows& inputs) const {
+  const auto copy = [&](const auto& source, auto& target) {
+    grow(target, rows * padded_hidden_);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto* place = source.data() + (row_of(i) * layers_.size() + layer) * padded_hidden_;
+      std::copy_n(place, padded_hidden_, target.data() + i * padded_hidden_);
+    }
+  };
+  if (precision_ == Precision::int8) {
+    copy(states.bytes, inputs.bytes);
+    inputs.steps.assign(rows, hidden_step);
+  } else {
+    copy(states.hidden, inputs.floats);
+  }
+}
+
+void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const Step> steps, StateRows& to,
+                      LstmScratch& scratch) const {
+  const Layer& layer = layers_[index];
+  const std::size_t rows = steps.size();
+  const std::size_t width = layer.recurrent.outputs();
+  grow(scratch.gates, rows * width);
+  grow(scratch.results, rows * width);
+  if (index > 0) {
+    gather(to, index - 1, rows, [](std::size_t i) { return i; }, scratch.inputs);
+    const auto nothing = [this](std::size_t) { return zeros_.data(); };
+    layer.input.front().multiply(kernels_, scratch.inputs, rows, nothing, scratch.sums, scratch.results.data());
+  }
+  gather(from, index, rows, [&](std::size_t i) { return steps[i].row; }, scratch.inputs);
+  const auto from_below = [&](std::size_t i) {
+    return index == 0 ? table_.data() + steps[i].piece * width : scratch.results.data() + i * width;
+  };
+  layer.recurrent.multiply(kernels_, scratch.inputs, rows, from_below, scratch.sums, scratch.gates.data());
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t old_row = steps[i].row * layers_.size() + index;
+    const std::size_t new_row = i * layers_.size() + index;
+    float* hidden = to.hidden.data() + new_row * padded_hidden_;
+    kernels_.lstm_cell(scratch.gates.data() + i * width, {layer.norm_scale.data(), layer.norm_bias.data()}, hidden_,
+                       from.cells.data() + old_row * hidden_, to.cells.data() + new_row * hidden_, hidden);
+    if (precision_ == Precision::int8) {
+      kernels_.quantise(hidden, hidden_, hidden_step, to.bytes.data() + new_row * padded_hidden_);
+    }
+  }
+}
+
+void Lstm::predict(const StateRows& states, std::size_t rows, Predictions& predictions, LstmScratch& scratch) const {
+  const Linear& projection = head_.front();
+  const Linear& output = head_.back();
+  predictions.stride = output.outputs();
+  grow(predictions.logits, rows * output.outputs());
+  grow(predictions.normalisers, rows);
+  grow(scratch.results, rows * projection.outputs());
+  gather(states, layers_.size() - 1, rows, [](std::size_t i) { return i; }, scratch.inputs);
+  const auto projection_bias = [this](std::size_t) { return projection_bias_.data(); };
+  const auto output_bias = [this](std::size_t) { return output_bias_.data(); };
+  projection.multiply(kernels_, scratch.inputs, rows, projection_bias, scratch.sums, scratch.results.data());
+  quantise_projected(rows, scratch);
+  output.multiply(kernels_, scratch.inputs, rows, output_bias, scratch.sums, predictions.logits.data());
+  for (std::size_t row = 0; row < rows; ++row) {
+    predictions.normalisers[row] = kernels_.log_sum_exp(predictions.row(row).data(), vocabulary_);
+  }
+}
+
+/// Make the projected rows the next inputs; in 8 bits each row has a step of its own, for nothing bounds them.
+void Lstm::quantise_projected(std::size_t rows, LstmScratch& scratch) const {
+  const std::size_t from_width = head_.front().outputs();
+  const std::size_t to_width = head_.back().inputs();
+  grow(scratch.inputs.bytes, rows * to_width);
+  grow(scratch.inputs.floats, rows * to_width);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const float* projected = scratch.results.data() + row * from_width;
+    if (precision_ == Precision::int8) {
+      const float step = std::max(kernels_.largest(projected, embedding_), 1e-30F) / 127.0F;
+      kernels_.quantise(projected, embedding_, step, scratch.inputs.bytes.data() + row * to_width);
+      scratch.inputs.steps[row] = step;
+    } else {
+      std::copy_n(projected, to_width, scratch.inputs.floats.data() + row * to_width);
+    }
+  }
+}
+
+void Lstm::copy_row(const StateRows& from, std::size_t from_row, StateRows& to, std::size_t to_row) const {
+  const std::size_t cells = layers_.size() * hidden_;
+  const std::size_t hidden = layers_.size() * padded_hidden_;
+  reserve(to, to_row + 1);
+  std::copy_n(from.cells.data() + from_row * cells, cells, to.cells.data() + to_row * cells);
+  std::copy_n(from.hidden.data() + from_row * hidden, hidden, to.hidden.data() + to_row * hidden);
+  std::copy_n(from.bytes.data() + from_row * hidden, hidden, to.bytes.data() + to_row * hidden);
+}
+
+std::size_t Lstm::multiplications() const {
+  std::size_t total = 0;
+  for (const Linear& linear : head_) total += linear.outputs() * linear.inputs();
+  for (const Layer& layer : layers_) {
+    total += layer.recurrent.outputs() * layer.recurrent.inputs();
+    for (const Linear& linear : layer.input) total += linear.outputs() * linear.inputs();
+  }
+  return total;
+}
+
+}  // namespace halfword

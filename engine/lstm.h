@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels.h"
+#include "linear.h"
+#include "model_file.h"
+#include "pieces.h"
+
+namespace halfword {
+
+/// What the network remembers, a row for each hypothesis. The hidden values are floats or bytes, as the precision
+/// wants.
+struct StateRows {
+  AlignedVector<float> cells;         // [row][layer][hidden]
+  AlignedVector<float> hidden;        // [row][layer][hidden, padded]
+  AlignedVector<std::uint8_t> bytes;  // the same, raised by 128
+};
+
+/// One hypothesis goes on: from a row of states, by reading a piece.
+struct Step {
+  std::uint32_t row;
+  PieceId piece;
+};
+
+/// The logits of the next piece, a row for each state, and what turns them into log-probabilities.
+struct Predictions {
+  AlignedVector<float> logits;     // [row][stride]
+  std::vector<float> normalisers;  // log p(piece) = logit − normaliser
+  std::size_t stride = 0;
+
+  std::span<const float> row(std::size_t index) const { return {logits.data() + index * stride, stride}; }
+};
+
+/// Room for intermediate results; a thread keeps one and uses it again.
+struct LstmScratch {
+  InputRows inputs;
+  AlignedVector<std::int32_t> sums;
+  AlignedVector<float> results;
+  AlignedVector<float> gates;
+};
+
+/// A trained network. Never changes once loaded, so one instance serves every thread.
+class Lstm {
+ public:
+  Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, const Kernels& kernels);
+
+  /// Fill row 0 of `states` with what the network knows before it has read anything.
+  void start(StateRows& states) const;
+
+  /// Read a piece from each of the rows named by `steps`; row i of `to` is where step i leads.
+  void step(const StateRows& from, std::span<const Step> steps, StateRows& to, LstmScratch& scratch) const;
+
+  /// Predict what comes next after each of the first `rows` states.
+  void predict(const StateRows& states, std::size_t rows, Predictions& predictions, LstmScratch& scratch) const;
+
+  /// Copy one row of states.
+  void copy_row(const StateRows& from, std::size_t from_row, StateRows& to, std::size_t to_row) const;
+
+  /// Multiply-adds in one step and the prediction after it.
+  std::size_t multiplications() const;
+
+  const Kernels& kernels() const { return kernels_; }
+
+ private:
+  struct Layer {
+    std::vector<Linear> input;  // none in layer 0, which has the table instead
+    Linear recurrent;
+    AlignedVector<float> norm_scale;
+    AlignedVector<float> norm_bias;
+  };
+
+  void load_layers(const ModelFile& file);
+  void load_table(const ModelFile& file);
+  void reserve(StateRows& states, std::size_t rows) const;
+  template <typename RowOf>
+  void gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
+              InputRows& inputs) const;
+  void step_layer(std::size_t index, const StateRows& from, std::span<const Step> steps, StateRows& to,
+                  LstmScratch& scratch) const;
+  void quantise_projected(std::size_t rows, LstmScratch& scratch) const;
+
+  const Kernels& kernels_;
+  Precision precision_;
+  std::size_t vocabulary_;
+  std::size_t embedding_;
+  std::size_t hidden_;
+  std::size_t padded_hidden_;
+  std::vector<Layer> layers_;
+  std::vector<Linear> head_;  // the projection, then the output layer
+  AlignedVector<float> projection_bias_;
+  AlignedVector<float> output_bias_;
+  AlignedVector<float> table_;  // what reading each piece adds to the gates of layer 0
+  AlignedVector<float> zeros_;
+};
+
+}  // namespace halfword

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lstm.h"
+#include "pieces.h"
+#include "search.h"
+
+namespace halfword {
+
+/// The neural part of a model file: its pieces and its network.
+class Neural {
+ public:
+  /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name.
+  Neural(const ModelFile& file, Precision precision, const std::string& kernels)
+      : pieces_(file), lstm_(file, pieces_.size(), precision, kernels_named(kernels)) {}
+
+  SearchResult complete(std::string_view prefix, const SearchOptions& options) const {
+    return search(pieces_, lstm_, prefix, options);
+  }
+
+  const Pieces& pieces() const { return pieces_; }
+  const Lstm& lstm() const { return lstm_; }
+
+ private:
+  Pieces pieces_;
+  Lstm lstm_;
+};
+
+}  // namespace halfword

@@ -1,0 +1,345 @@
+#include "search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "escape.h"
+#include "finished.h"
+
+namespace halfword {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double lowest = -std::numeric_limits<double>::infinity();
+constexpr std::uint32_t no_link = UINT32_MAX;
+
+/// A piece chosen by the search, and the link it follows.
+struct Link {
+  std::uint32_t previous;
+  PieceId piece;
+};
+
+/// A way to go on that is still open.
+struct Hypothesis {
+  double score;
+  std::uint32_t row;    // of its state and prediction
+  std::uint32_t start;  // where it set out
+  std::uint32_t link;   // its last piece
+  bool after_space;     // its text ends in a space
+};
+
+/// A hypothesis and its next piece, competing for a place in the beam.
+struct Child {
+  double score;
+  std::uint32_t parent;  // index of the hypothesis
+  PieceId piece;
+
+  /// Better first; of equals the one found first.
+  bool operator<(const Child& other) const {
+    if (score != other.score) return score > other.score;
+    return parent != other.parent ? parent < other.parent : piece < other.piece;
+  }
+};
+
+/// What a thread keeps from one search to the next, so that nothing is allocated in the loop.
+struct Buffers {
+  StateRows start_states;
+  StateRows states;
+  StateRows next_states;
+  Predictions start_predictions;
+  Predictions predictions;
+  LstmScratch scratch;
+  std::vector<Step> steps;
+  std::vector<Link> links;
+  std::vector<Hypothesis> beam;
+  std::vector<Hypothesis> parents;
+  std::vector<Child> children;
+  std::vector<std::uint32_t> places;
+};
+
+/// The search for one prefix.
+class Search {
+ public:
+  Search(const Pieces& pieces, const Lstm& lstm, std::string_view prefix, const SearchOptions& options,
+         Buffers& buffers)
+      : pieces_(pieces),
+        lstm_(lstm),
+        options_(options),
+        buffers_(buffers),
+        escaped_(escape(prefix)),
+        begun_(Clock::now()),
+        starts_(find_starts(pieces, escaped_, options)),
+        finished_(options.count) {}
+
+  SearchResult run() {
+    read_starts();
+    seed();
+    while (!buffers_.beam.empty() && result_.steps < options_.max_pieces && in_time()) {
+      harvest();
+      expand();
+      advance();
+    }
+    if (result_.steps == options_.max_pieces) harvest();
+    result_.completions = finished_.rank(options_.merge, options_.conditional ? mass_ : 0.0, floor_);
+    return std::move(result_);
+  }
+
+ private:
+  void read_starts();
+  void keep_start(std::size_t start, std::size_t row);
+  double mass_of(const Start& start, std::size_t row) const;
+  void seed();
+  void harvest();
+  void expand();
+  void expand_all(std::uint32_t parent);
+  void expand_with(std::uint32_t parent, std::span<const PieceId> allowed);
+  void offer(std::uint32_t parent, PieceId piece, double score);
+  void advance();
+  std::string text_of(const Hypothesis& hypothesis) const;
+  bool in_time();
+
+  const Predictions& predictions() const {
+    return result_.steps == 0 ? buffers_.start_predictions : buffers_.predictions;
+  }
+
+  /// What a child must exceed to be of use.
+  double bound() const { return options_.prune ? std::max(finished_.bound(), floor_) : lowest; }
+
+  const Pieces& pieces_;
+  const Lstm& lstm_;
+  const SearchOptions& options_;
+  Buffers& buffers_;
+  std::string escaped_;
+  Clock::time_point begun_;
+  std::vector<Start> starts_;
+  Finished finished_;
+  SearchResult result_;
+  double mass_ = lowest;   // log of the probability of the prefix: the sum over all starts
+  double floor_ = lowest;  // the least score that min_probability lets pass
+};
+
+/// Read the pieces of all starts, level by level; starts that begin alike share what they have in common.
+void Search::read_starts() {
+  struct Node {
+    std::uint32_t row;  // among the states of its level
+    double score;
+    std::vector<std::uint32_t> starts;  // that go through here
+  };
+  Buffers& buffers = buffers_;
+  std::vector<Node> level{{0, 0.0, {}}};
+  for (std::uint32_t start = 0; start < starts_.size(); ++start) level.front().starts.push_back(start);
+  lstm_.start(buffers.next_states);
+  buffers.steps.assign(1, {0, pieces_.begin()});
+  for (std::size_t depth = 0; !level.empty(); ++depth) {
+    lstm_.step(buffers.next_states, buffers.steps, buffers.states, buffers.scratch);
+    lstm_.predict(buffers.states, level.size(), buffers.predictions, buffers.scratch);
+    result_.cells += level.size();
+    std::vector<Node> next;
+    buffers.steps.clear();
+    for (const Node& node : level) {
+      const float* logits = buffers.predictions.row(node.row).data();
+      const double base = node.score - buffers.predictions.normalisers[node.row];
+      const std::size_t first_child = next.size();
+      for (const std::uint32_t start : node.starts) {
+        if (starts_[start].pieces.size() == depth) {
+          starts_[start].score = node.score;
+          keep_start(start, node.row);
+          continue;
+        }
+        const PieceId piece = starts_[start].pieces[depth];
+        std::size_t child = first_child;
+        while (child < next.size() && buffers.steps[child].piece != piece) ++child;
+        if (child == next.size()) {
+          next.push_back({static_cast<std::uint32_t>(child), base + logits[piece], {}});
+          buffers.steps.push_back({node.row, piece});
+        }
+        next[child].starts.push_back(start);
+      }
+    }
+    std::swap(buffers.states, buffers.next_states);
+    level = std::move(next);
+  }
+}
+
+/// Put the state and prediction of a start where the first expansion looks for them.
+void Search::keep_start(std::size_t start, std::size_t row) {
+  Predictions& kept = buffers_.start_predictions;
+  const Predictions& made = buffers_.predictions;
+  kept.stride = made.stride;
+  grow(kept.logits, starts_.size() * kept.stride);
+  grow(kept.normalisers, starts_.size());
+  std::copy_n(made.row(row).data(), made.stride, kept.logits.data() + start * kept.stride);
+  kept.normalisers[start] = made.normalisers[row];
+  lstm_.copy_row(buffers_.states, row, buffers_.start_states, start);
+}
+
+/// The log-probability of all texts that go through a start.
+double Search::mass_of(const Start& start, std::size_t row) const {
+  if (start.tail.empty()) return start.score;
+  if (!start.extends) return lowest;
+  const Predictions& made = buffers_.start_predictions;
+  double sum = 0.0;
+  for (const PieceId piece : pieces_.beginning_with(start.tail)) {
+    sum += std::exp(static_cast<double>(made.row(row)[piece] - made.normalisers[row]));
+  }
+  return start.score + std::log(sum);
+}
+
+/// Make every start a hypothesis.
+void Search::seed() {
+  buffers_.links.clear();
+  buffers_.beam.clear();
+  for (std::uint32_t start = 0; start < starts_.size(); ++start) {
+    mass_ = log_add(mass_, mass_of(starts_[start], start));
+    const std::size_t length = escaped_.size() - starts_[start].tail.size();
+    const bool after_space = std::string_view(escaped_).substr(0, length).ends_with(space_mark);
+    buffers_.beam.push_back({starts_[start].score, start, start, no_link, after_space});
+  }
+  if (options_.min_probability > 0.0) floor_ = mass_ + std::log(options_.min_probability);
+}
+
+/// Let every hypothesis that can end here do so.
+void Search::harvest() {
+  for (const Hypothesis& hypothesis : buffers_.beam) {
+    const bool is_prefix = hypothesis.link == no_link;
+    const bool echoes = is_prefix && options_.echo && starts_[hypothesis.start].tail == space_mark;
+    if ((is_prefix && !echoes) || hypothesis.after_space) continue;
+    const double normaliser = predictions().normalisers[hypothesis.row];
+    const double score = hypothesis.score + predictions().row(hypothesis.row)[pieces_.end()] - normaliser;
+    if (score < bound()) continue;
+    const std::string text = text_of(hypothesis);
+    if (is_utf8(text)) finished_.add(unescape(text), score);
+  }
+}
+
+/// Choose the best children of all hypotheses, as many as the beam holds.
+void Search::expand() {
+  buffers_.children.clear();
+  for (std::uint32_t parent = 0; parent < buffers_.beam.size(); ++parent) {
+    const Hypothesis& hypothesis = buffers_.beam[parent];
+    const Start& start = starts_[hypothesis.start];
+    if (hypothesis.link == no_link && !start.extends) continue;
+    if (hypothesis.link == no_link && !start.tail.empty()) {
+      expand_with(parent, pieces_.beginning_with(start.tail));
+    } else {
+      expand_all(parent);
+    }
+  }
+  std::sort_heap(buffers_.children.begin(), buffers_.children.end());
+}
+
+void Search::expand_all(std::uint32_t parent) {
+  const Hypothesis& hypothesis = buffers_.beam[parent];
+  const std::span<const float> logits = predictions().row(hypothesis.row);
+  const double base = hypothesis.score - predictions().normalisers[hypothesis.row];
+  constexpr std::size_t stride = 128;  // the bound rises as children are found, so ask for few at a time
+  grow(buffers_.places, stride);
+  for (std::size_t first = 0; first < pieces_.size(); first += stride) {
+    const std::size_t size = std::min(stride, pieces_.size() - first);
+    double threshold = bound();
+    if (buffers_.children.size() == options_.beam) threshold = std::max(threshold, buffers_.children.front().score);
+    // A little slack, for the comparison is made in floats; `offer` makes it exact.
+    const auto cut = static_cast<float>(threshold - base - 1e-3);
+    const std::size_t found = lstm_.kernels().find_above(logits.data() + first, size, cut, buffers_.places.data());
+    for (std::size_t i = 0; i < found; ++i) {
+      const PieceId piece = static_cast<PieceId>(first) + buffers_.places[i];
+      if (hypothesis.after_space && pieces_.begins_word(piece)) continue;
+      if (pieces_.spells(piece)) offer(parent, piece, base + logits[piece]);
+    }
+  }
+}
+
+void Search::expand_with(std::uint32_t parent, std::span<const PieceId> allowed) {
+  const Hypothesis& hypothesis = buffers_.beam[parent];
+  const std::span<const float> logits = predictions().row(hypothesis.row);
+  const double base = hypothesis.score - predictions().normalisers[hypothesis.row];
+  for (const PieceId piece : allowed) offer(parent, piece, base + logits[piece]);
+}
+
+/// Take a child into the beam if it is good enough; the worst of the beam is on top of the heap.
+void Search::offer(std::uint32_t parent, PieceId piece, double score) {
+  std::vector<Child>& children = buffers_.children;
+  const Child child{score, parent, piece};
+  if (score < bound()) return;
+  if (children.size() == options_.beam) {
+    if (!(child < children.front())) return;
+    std::pop_heap(children.begin(), children.end());
+    children.pop_back();
+  }
+  children.push_back(child);
+  std::push_heap(children.begin(), children.end());
+}
+
+/// Read the chosen pieces; the children become the beam.
+void Search::advance() {
+  Buffers& buffers = buffers_;
+  const StateRows& from = result_.steps == 0 ? buffers.start_states : buffers.states;
+  std::swap(buffers.parents, buffers.beam);
+  buffers.steps.clear();
+  buffers.beam.clear();
+  for (const Child& child : buffers.children) {
+    const Hypothesis& parent = buffers.parents[child.parent];
+    const auto row = static_cast<std::uint32_t>(buffers.steps.size());
+    buffers.steps.push_back({parent.row, child.piece});
+    buffers.beam.push_back({child.score, row, parent.start, static_cast<std::uint32_t>(buffers.links.size()),
+                            pieces_.text(child.piece).ends_with(space_mark)});
+    buffers.links.push_back({parent.link, child.piece});
+  }
+  ++result_.steps;
+  if (buffers.beam.empty()) return;
+  lstm_.step(from, buffers.steps, buffers.next_states, buffers.scratch);
+  lstm_.predict(buffers.next_states, buffers.steps.size(), buffers.predictions, buffers.scratch);
+  result_.cells += buffers.steps.size();
+  std::swap(buffers.states, buffers.next_states);
+}
+
+std::string Search::text_of(const Hypothesis& hypothesis) const {
+  std::vector<PieceId> chosen;
+  for (std::uint32_t link = hypothesis.link; link != no_link; link = buffers_.links[link].previous) {
+    chosen.push_back(buffers_.links[link].piece);
+  }
+  std::string text = escaped_.substr(0, escaped_.size() - starts_[hypothesis.start].tail.size());
+  for (auto piece = chosen.rbegin(); piece != chosen.rend(); ++piece) text += pieces_.text(*piece);
+  return text;
+}
+
+bool Search::in_time() {
+  if (options_.deadline_ms <= 0.0) return true;
+  const std::chrono::duration<double, std::milli> passed = Clock::now() - begun_;
+  result_.in_time = passed.count() < options_.deadline_ms;
+  return result_.in_time;
+}
+
+}  // namespace
+
+std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, const SearchOptions& options) {
+  std::vector<Start> starts;
+  const auto add = [&](std::string_view tail, bool extends) {
+    const std::string_view head = escaped.substr(0, escaped.size() - tail.size());
+    for (std::vector<PieceId>& segmentation : pieces.segment_best(head, options.segmentations)) {
+      starts.push_back({std::move(segmentation), tail, extends});
+    }
+  };
+  add({}, true);
+  std::size_t cut = escaped.size();
+  for (std::size_t back = 1; cut > 0; ++back) {
+    cut = previous_character(escaped, cut);
+    const std::string_view tail = escaped.substr(cut);
+    if (back > options.retrace || tail.size() >= pieces.longest()) {
+      if (back == 1 && options.echo && tail == space_mark) add(tail, false);
+      break;
+    }
+    const bool extends = !pieces.beginning_with(tail).empty();
+    if (extends || (back == 1 && options.echo && tail == space_mark)) add(tail, extends);
+  }
+  return starts;
+}
+
+SearchResult search(const Pieces& pieces, const Lstm& lstm, std::string_view prefix, const SearchOptions& options) {
+  thread_local Buffers buffers;
+  return Search(pieces, lstm, prefix, options, buffers).run();
+}
+
+}  // namespace halfword
