@@ -1,26 +1,29 @@
 """Write a query log in AOL's format, of any size: invented words, lengths, repeats and times as in a real one.
 
-    python benchmarks/aol_log.py --rows 36000000 --files 10 -o /tmp/aol-log
+python benchmarks/aol_log.py --rows 36000000 --files 10 -o /tmp/aol-log
 """
 
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-pc = pyarrow.compute  # type: ignore[attr-defined]
+pc: Any = pyarrow.compute  # its stubs know too little of scalars
+Column = Any  # an array of pyarrow
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 FIRST, LAST = np.datetime64("2006-03-01T00:00:00"), np.datetime64("2006-05-31T23:59:59")
 PORTION = 1 << 18
 ROWS_OF_A_USER = 55  # 36 million rows of 657,000 people
 REPEATED = 0.27  # share of rows that repeat the one before, as asking for the next page does
 NEW = 0.3  # share of the others that nobody has typed before
-SYLLABLES = "ba be bo ca co da de di do fa fe ga go ha he ja ka ki la le li lo ma me mi mo na ne no pa pe ra re ri ro".split()
-ENDINGS = "n r s t l m ng ck st rd".split() + [""] * 10
+CONSONANTS, VOWELS = "bcdfghjklmnprst", "aeio"
+SYLLABLES = [consonant + vowel for consonant in CONSONANTS for vowel in VOWELS]
+ENDINGS = ["n", "r", "s", "t", "l", "m", "ng", "ck", "st", "rd", *[""] * 10]
 DOMAINS = [".com", ".org", ".net", ".edu"]
 
 
@@ -38,14 +41,14 @@ def write_log(folder: Path, rows: int, files: int, seed: int = 2006) -> list[Pat
     return paths
 
 
-def _portions(rows: int, words: pa.Array, number: int, seed: int) -> Iterator[memoryview]:
+def _portions(rows: int, words: Column, number: int, seed: int) -> Iterator[memoryview]:
     for part, start in enumerate(range(0, rows, PORTION)):
         random = np.random.default_rng([seed, number, part])
         first_user = 1_000_000 * (number + 1) + start // ROWS_OF_A_USER
         yield _portion(min(PORTION, rows - start), words, first_user, random)
 
 
-def _portion(rows: int, words: pa.Array, first_user: int, random: np.random.Generator) -> memoryview:
+def _portion(rows: int, words: Column, first_user: int, random: np.random.Generator) -> memoryview:
     users = np.sort(first_user + random.integers(0, max(1, rows // ROWS_OF_A_USER), rows))
     seconds = random.integers(0, int((LAST - FIRST).astype(int)) + 1, rows)
     seconds = seconds[np.lexsort((seconds, users))]  # rows lie in the order of user and time
@@ -56,14 +59,16 @@ def _portion(rows: int, words: pa.Array, first_user: int, random: np.random.Gene
     times = pc.strftime(pa.array(FIRST + seconds), "%Y-%m-%d %H:%M:%S")
     clicked = random.random(rows) < 0.5
     ranks = pc.if_else(pa.array(clicked), pa.array(random.integers(1, 11, rows)).cast(pa.string()), "")
-    sites = pc.binary_join_element_wise("http://www.", words.take(pa.array(random.integers(0, 60_000, rows))), ".com", "")
+    sites = pc.binary_join_element_wise(
+        "http://www.", words.take(pa.array(random.integers(0, 60_000, rows))), ".com", ""
+    )
     urls = pc.if_else(pa.array(clicked), sites, "")
     lines = pc.binary_join_element_wise(pa.array(users).cast(pa.string()), queries, times, ranks, urls, "\t")
     whole = pc.binary_join(pa.ListArray.from_arrays([0, rows], lines), "\n")
     return memoryview(whole[0].as_buffer().to_pybytes() + b"\n")
 
 
-def _queries(rows: int, words: pa.Array, random: np.random.Generator) -> pa.Array:
+def _queries(rows: int, words: Column, random: np.random.Generator) -> Column:
     """Most queries are one of a fixed few million, the n-th as often as 1/n; the others are new."""
     known = np.minimum(random.zipf(1.15, rows), 1 << 40).astype(np.uint64)
     new = random.random(rows) < NEW
@@ -84,7 +89,7 @@ def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return bits ^ (bits >> np.uint64(31))
 
 
-def _words(random: np.random.Generator, number: int) -> pa.Array:
+def _words(random: np.random.Generator, number: int) -> Column:
     found: dict[str, None] = {}
     while len(found) < number:
         word = "".join(random.choice(SYLLABLES, random.integers(1, 4))) + str(random.choice(ENDINGS))

@@ -1,7 +1,7 @@
 """Time `halfword prepare` on a log in AOL's format, written for the purpose or given; prints JSON.
 
-    python benchmarks/prepare.py --rows 36000000
-    python benchmarks/prepare.py --log 'logs/*.txt.gz' -- --profile paper
+python benchmarks/prepare.py --rows 36000000
+python benchmarks/prepare.py --log 'logs/*.txt.gz' -- --profile paper
 """
 
 import argparse
@@ -66,12 +66,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the generated log and the dataset may lie meanwhile")
     parser.add_argument("options", nargs="*", help="options of `halfword prepare`, after --")
     given = parser.parse_args()
+    git = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(git, capture_output=True, text=True, cwd=ROOT, check=False)
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
         folder = Path(name)
         written = [] if given.log else write_log(folder / "log", given.rows, given.files)
         yard = yardstick(written) if written else {}
         found = measure(given.log or [str(folder / "log")], given.options, folder)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT, check=False)
     machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
     print(json.dumps({**found, "yardstick": yard, "machine": machine, "commit": commit.stdout.strip()}, indent=2))
 

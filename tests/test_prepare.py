@@ -10,8 +10,9 @@ import pytest
 
 from halfword.dataset import Split, open_dataset
 from halfword.errors import HalfwordError, LogError, OptionError, OutputError
+from halfword.funnel import Funnel
 from halfword.log_format import ColumnNames
-from halfword.prepare import Funnel, PrepareOptions, prepare
+from halfword.prepare import PrepareOptions, prepare
 from halfword.splits import SplitBy, SplitOptions
 from halfword.text import PAPER
 
@@ -57,7 +58,11 @@ def test_the_paper_profile_splits_by_its_dates_and_drops_repeats_and_short_queri
         ],
     )
     funnel, counts = run(log, profile=PAPER)
-    assert counts == {"train": {"new york": 2, "caf": 1}, "valid": {"new york": 1}, "test": {"new york": 1, "weather": 1}}
+    assert counts == {
+        "train": {"new york": 2, "caf": 1},
+        "valid": {"new york": 1},
+        "test": {"new york": 1, "weather": 1},
+    }
     assert (funnel.read, funnel.too_short, funnel.repeats, funnel.outside, funnel.seen) == (10, 1, 2, 1, 0.5)
 
 
@@ -133,7 +138,16 @@ def test_what_is_learned_needs_a_count(tmp_path: Path) -> None:
 
 def test_blocked_phrases_match_whole_words_only(tmp_path: Path) -> None:
     block = write_lines(tmp_path / "block.list", ["BAD  Thing", "", "ugly"])
-    lines = ["a bad thing", "bad things", "bad", "thing bad", "ugly duckling", "uglyduckling", "bad thing", "not bad bad thing"]
+    lines = [
+        "a bad thing",
+        "bad things",
+        "bad",
+        "thing bad",
+        "ugly duckling",
+        "uglyduckling",
+        "bad thing",
+        "not bad bad thing",
+    ]
     log = write_lines(tmp_path / "log.txt", lines)
     funnel, counts = run(log, split=ROWS_ONLY, blocklist=block)
     assert sorted(counts["train"]) == ["bad", "bad things", "thing bad", "uglyduckling"]

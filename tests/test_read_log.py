@@ -190,7 +190,7 @@ def test_a_damaged_gzip_file_is_named(tmp_path: Path) -> None:
 
 
 def test_missing_files_and_columns_and_unlike_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="nothing.txt does not exist"):
+    with pytest.raises(LogError, match=r"nothing\.txt does not exist"):
         rows_of(tmp_path / "nothing.txt")
     write(tmp_path / "a.tsv", "query\tuser\nnew york\t7\n")
     with pytest.raises(LogError, match="has no column 'term'; its columns are: query, user"):
@@ -210,7 +210,9 @@ def test_rows_of_a_run_share_their_lot_and_counted_rows_draw_their_own(tmp_path:
     assert len({row["draw"] for row in rows_of(tmp_path / "b.tsv")}) == 100
 
 
-TEXT = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\x0b\x1c\x1f\x85\xa0@.-()/+0123456789aAbBÉ")))
+TEXT = st.text(
+    st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\x0b\x1c\x1f\x85\xa0@.-()/+0123456789aAbBÉ"))
+)
 
 
 @given(st.lists(TEXT), st.sampled_from([DEFAULT, PAPER]))

@@ -4,7 +4,7 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,23 +33,44 @@ def duckdb_log(files: Sequence[LogFile], profile: Profile, folder: Path, progres
         preserve_insertion_order=False,
     )
     try:
-        batches = _all_batches(files, profile, progress)
-        connection.con.register("incoming", pa.RecordBatchReader.from_batches(SCHEMA, batches))
-        try:
-            connection.con.execute(f"CREATE TABLE {LOG} AS SELECT * FROM incoming")
-        finally:
-            batches.close()
-        connection.con.unregister("incoming")
+        _fill(connection.con, _all_batches(files, profile, progress))
         yield connection
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
     finally:
         connection.disconnect()
         del connection
         gc.collect()  # DuckDB complains at exit of every object that is still waiting for the collector
 
 
-def _all_batches(
-    files: Sequence[LogFile], profile: Profile, progress: Progress
-) -> Generator[pa.RecordBatch, None, None]:
+def _fill(connection: Any, batches: Iterator[pa.RecordBatch]) -> None:
+    failures: list[BaseException] = []
+    connection.register("incoming", pa.RecordBatchReader.from_batches(SCHEMA, _remembering(batches, failures)))
+    try:
+        connection.execute(f"CREATE TABLE {LOG} AS SELECT * FROM incoming")
+    except Exception:
+        if failures:
+            raise failures[
+                0
+            ] from None  # DuckDB wraps what the reader raised, an interrupt even, in an error of its own
+        raise
+    finally:
+        connection.unregister("incoming")
+
+
+def _remembering(batches: Iterator[pa.RecordBatch], failures: list[BaseException]) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from batches
+    except GeneratorExit:
+        raise
+    except BaseException as failure:
+        failures.append(failure)
+        raise
+
+
+def _all_batches(files: Sequence[LogFile], profile: Profile, progress: Progress) -> Iterator[pa.RecordBatch]:
     total, before = sum(file.path.stat().st_size for file in files), 0
     for file in files:
         start = before

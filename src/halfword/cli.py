@@ -20,7 +20,7 @@ from halfword.text import profile_named
 if TYPE_CHECKING:
     from halfword.evaluate import Progress as EvaluateProgress
     from halfword.evaluate import Report
-    from halfword.prepare import Funnel
+    from halfword.funnel import Funnel
 
 app = typer.Typer(
     name="halfword",

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -18,6 +18,7 @@ from halfword.backends import LOG, Progress, duckdb_log, spark_log
 from halfword.dataset import ABOUT, Split, write_dataset
 from halfword.errors import LogError, OptionError, OutputError
 from halfword.files import check_output_folder
+from halfword.funnel import Funnel, SplitSize
 from halfword.log_format import ColumnNames, LogFile, find_files
 from halfword.log_rows import Broken, Problem
 from halfword.read_log import MOST_BROKEN, file_and_line, too_broken
@@ -51,44 +52,6 @@ class PrepareOptions:
                 raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if self.profile is PAPER and self.split.dates is None and self.split.by is None:
             object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitSize:
-    """How much a split holds."""
-
-    rows: int
-    distinct: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Funnel:
-    """What went in, what was dropped and why, and what is left."""
-
-    read: int  # rows of the log
-    broken: dict[str, int]  # rows that could not be read, by reason
-    too_short: int
-    typed: int  # what the other rows stand for: each for one query, or for its count
-    repeats: int  # the same query by the same user right after itself
-    blocked: int
-    outside: int  # before or after the dates
-    rare: int  # fewer than min_users or min_count, of what is learned
-    splits: dict[Split, SplitSize]
-    seen: float | None  # share of test that occurs in train
-
-    def dropped(self) -> dict[str, int]:
-        """Return what was dropped by reason, in the order in which it was."""
-        later = {
-            "repeated": self.repeats,
-            "blocked": self.blocked,
-            "outside the dates": self.outside,
-            "rare": self.rare,
-        }
-        return {**self.broken, Problem.SHORT.value: self.too_short} | {name: n for name, n in later.items() if n}
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the funnel as JSON knows it."""
-        return asdict(self)
 
 
 def prepare(

@@ -1,0 +1,97 @@
+"""Queries and prefixes are normalised alike everywhere."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halfword.errors import OptionError, TextError
+from halfword.text import DEFAULT, PAPER, PROFILES, Profile, normalise_prefix, normalise_query, profile_named, scrub
+
+PROFILE = st.sampled_from(sorted(PROFILES)).map(PROFILES.__getitem__)
+TEXT = st.text(st.characters(codec="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "paper"),
+    [
+        ("  New\tYORK  ", "new york", "new york"),
+        ("Ｎew Ｙork", "new york", "new york"),
+        ("CAFÉ", "café", "caf"),
+        ("서울 날씨", "서울 날씨", ""),
+        ("ﬁsh", "fish", "fish"),
+        ("a\u00a0b\u3000c", "a b c", "a b c"),
+        ("İstanbul", "i̇stanbul", "stanbul"),
+        ("مرحبا 😀", "مرحبا 😀", ""),
+        ("a\x1cb", "a b", "a b"),
+        ("", "", ""),
+    ],
+)
+def test_a_query_is_normalised_by_its_profile(text: str, default: str, paper: str) -> None:
+    assert normalise_query(text, DEFAULT) == default
+    assert normalise_query(text, PAPER) == paper
+
+
+@given(TEXT, PROFILE)
+def test_normalising_twice_changes_nothing(text: str, profile: Profile) -> None:
+    once = normalise_query(text, profile)
+    assert normalise_query(once, profile) == once
+
+
+@given(TEXT, PROFILE)
+def test_a_prefix_is_the_query_and_perhaps_one_space(text: str, profile: Profile) -> None:
+    query = normalise_query(text, profile)
+    assert normalise_prefix(text, profile) in (query, f"{query} ")
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix"), [("new ", "new "), ("new \t ", "new "), (" ", ""), ("", ""), (" new", "new")]
+)
+def test_a_space_at_the_end_of_a_prefix_stays(text: str, prefix: str) -> None:
+    assert normalise_prefix(text) == prefix
+
+
+def test_half_a_surrogate_pair_is_not_text() -> None:
+    with pytest.raises(TextError, match="character 4 is half of a surrogate pair"):
+        normalise_query("new\ud800")
+
+
+def test_an_unknown_profile_is_named_with_the_known_ones() -> None:
+    assert profile_named("paper") is PAPER
+    with pytest.raises(OptionError, match="profile 'other' is unknown; choose one of: default, paper"):
+        profile_named("other")
+
+
+@pytest.mark.parametrize(
+    ("query", "scrubbed"),
+    [
+        ("joe@example.com", ""),
+        ("mail joe.b@example.com now", "mail now"),
+        ("555-123-4567", ""),
+        ("(555) 123-4567 pizza", "pizza"),
+        ("+49 30 1234567", ""),
+        ("123-4567", ""),
+        ("078-05-1120", ""),
+        ("order 1234567", "order"),
+        ("zip 90210", "zip 90210"),
+        ("boeing 747-400", "boeing 747-400"),
+        ("2006-03-01", "2006-03-01"),
+        ("windows 3.1", "windows 3.1"),
+        ("24/7", "24/7"),
+    ],
+)
+def test_private_things_are_scrubbed_and_others_stay(query: str, scrubbed: str) -> None:
+    assert scrub(query) == scrubbed
+
+
+@given(TEXT)
+def test_scrubbing_twice_changes_nothing_and_leaves_a_query(text: str) -> None:
+    once = scrub(normalise_query(text))
+    assert scrub(once) == once
+    assert normalise_query(once) == once
+
+
+@given(st.text("0123456789-.() /+@ab", max_size=25))
+def test_no_long_number_and_no_address_survives(text: str) -> None:
+    once = scrub(normalise_query(text))
+    assert scrub(once) == once
+    assert not any(len(run) >= 6 for run in "".join(c if c.isdigit() else " " for c in once).split())
