@@ -11,7 +11,7 @@ import pytest
 from halfword.dataset import Split, open_dataset
 from halfword.errors import HalfwordError, LogError, OptionError, OutputError
 from halfword.funnel import Funnel
-from halfword.log_format import ColumnNames
+from halfword.guess_columns import ColumnNames
 from halfword.prepare import PrepareOptions, prepare
 from halfword.splits import SplitBy, SplitOptions
 from halfword.text import PAPER

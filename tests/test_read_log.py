@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from halfword import read_log
 from halfword.errors import LogError
+from halfword.guess_columns import ColumnNames
 from halfword.log_columns import counts_of, microseconds, queries_of, query_of, times_of, whole_number
-from halfword.log_format import ColumnNames, LogFile, find_files
+from halfword.log_format import LogFile, find_files
 from halfword.read_log import read_batches
 from halfword.text import DEFAULT, PAPER, Profile
 

@@ -3,9 +3,8 @@
 import csv
 import glob
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
@@ -14,19 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.errors import LogError
-from halfword.log_columns import microseconds
+from halfword.guess_columns import ColumnNames, columns_by_content, is_header, named_columns
 
 SAMPLE_BYTES = 256 * 1024
 COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 FOREIGN = {".bz2", ".xz", ".zip", ".7z", ".rar", ".tar", ".tgz", ".xlsx"}
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
-FIELDS = ("query", "user", "time", "count")
-KNOWN_NAMES = {
-    "query": "query q search search_query search_term search_terms keyword keywords term query_text",
-    "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id",
-    "time": "querytime query_time time timestamp date datetime ts created_at event_time",
-    "count": "count counts frequency freq",
-}
 
 
 class Format(StrEnum):
@@ -41,19 +33,6 @@ class Format(StrEnum):
 SUFFIXES = {".csv": Format.CSV, ".parquet": Format.PARQUET, ".pq": Format.PARQUET, ".tsv": Format.TAB} | dict.fromkeys(
     (".jsonl", ".ndjson", ".json"), Format.JSONL
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnNames:
-    """The columns as the caller names them: by header, or by number from 1; None is guessed."""
-
-    query: str | None = None
-    user: str | None = None
-    time: str | None = None
-    count: str | None = None
-
-    def asked(self) -> dict[str, str]:
-        return {field: name for field, name in asdict(self).items() if name is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +142,7 @@ def _inspect_parquet(path: Path, names: ColumnNames) -> LogFile:
         columns = tuple(parquet.read_schema(path).names)
     except (OSError, pa.ArrowInvalid) as error:
         raise LogError(f"{path} is not a Parquet file ({str(error).partition(chr(10))[0]})") from error
-    return _by_header(path, Format.PARQUET, columns, names)
+    return _with_header(path, Format.PARQUET, columns, names)
 
 
 def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames) -> LogFile:
@@ -176,86 +155,24 @@ def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames) -> LogFile:
         keys |= dict.fromkeys(found) if isinstance(found, dict) else {}
     if not keys:
         raise LogError(f"{path}, line 1: expected a JSON object a line, found {lines[0][:60]!r}")
-    return _by_header(path, Format.JSONL, tuple(keys), names)
+    return _with_header(path, Format.JSONL, tuple(keys), names)
 
 
 def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnNames) -> LogFile:
     delimiter = max(",;\t|", key=lines[0].count) if form is Format.CSV else "\t"
     by_tabs = (line.split("\t") for line in lines)
     rows = list(csv.reader(lines, delimiter=delimiter) if form is Format.CSV else by_tabs)
-    if _is_header(rows[0], names):
-        return _by_header(path, form, tuple(cell.strip() for cell in rows[0]), names, delimiter)
-    return _by_content(path, form, rows, names, delimiter)
-
-
-def _is_header(cells: list[str], names: ColumnNames) -> bool:
-    if any(not name.isdigit() for name in names.asked().values()):
-        return True
-    if any(cell.strip().isdigit() or microseconds(cell) is not None for cell in cells):
-        return False
-    if len(cells) == 1:  # a plain list of queries may well begin with "search"
-        return _plain(cells[0]) == "query"
-    return any(_plain(cell) in KNOWN_NAMES["query"].split() for cell in cells)
-
-
-def _by_header(path: Path, form: Format, header: tuple[str, ...], names: ColumnNames, delimiter: str = "\t") -> LogFile:
-    columns = {field: _position(path, header, name) for field, name in names.asked().items()}
-    plain = [_plain(name) for name in header]
-    for field in FIELDS:
-        known = [plain.index(name) for name in KNOWN_NAMES[field].split() if name in plain]
-        free = [position for position in known if position not in columns.values()]
-        if field not in columns and free:
-            columns[field] = free[0]
-    if "query" not in columns:
-        raise LogError(
-            f"{path}: none of the columns {', '.join(header)} is known to hold queries; name it with --query-column"
-        )
-    return LogFile(path=path, index=0, format=form, header=True, names=header, columns=columns, delimiter=delimiter)
-
-
-def _by_content(path: Path, form: Format, rows: list[list[str]], names: ColumnNames, delimiter: str) -> LogFile:
-    width = Counter(map(len, rows)).most_common(1)[0][0]
-    numbers = tuple(str(number + 1) for number in range(width))
-    columns = {field: _position(path, numbers, name) for field, name in names.asked().items()}
-    cells = list(zip(*(row for row in rows if len(row) == width), strict=True))
-    kinds = {place: _kind(cells[place]) for place in range(width) if place not in columns.values()}
-    texts = [place for place, kind in kinds.items() if kind == "text"]
-    times = [place for place, kind in kinds.items() if kind == "time"]
-    if "query" not in columns:
-        sure = len(texts) == 1 and (width < 3 or bool(columns)) and kinds.get(0) != "number"
-        if not sure and width > 1:
-            raise LogError(
-                f"{path}: {width} columns and no header; say what they hold, such as --query-column 2 --time-column 1"
-            )
-        columns["query"] = texts[0] if texts else 0
-    if "time" not in columns and len(times) == 1:
-        columns["time"] = times[0]
-    if "count" not in columns and width == 2 and kinds.get(1) == "number":
-        columns["count"] = 1
+    if is_header(rows[0], names):
+        return _with_header(path, form, tuple(cell.strip() for cell in rows[0]), names, delimiter)
+    numbers, columns = columns_by_content(path, rows, names)
     return LogFile(path=path, index=0, format=form, header=False, names=numbers, columns=columns, delimiter=delimiter)
 
 
-def _kind(cells: Sequence[str]) -> str:
-    """Return what most of the cells are: time, number, empty or text."""
-
-    def kind(cell: str) -> str:
-        if microseconds(cell) is not None:
-            return "time"
-        return "number" if cell.strip().isdigit() else "text" if cell.strip() else "empty"
-
-    return Counter(map(kind, cells)).most_common(1)[0][0]
-
-
-def _position(path: Path, header: tuple[str, ...], name: str) -> int:
-    if name in header:
-        return header.index(name)
-    if name.isdigit() and 1 <= int(name) <= len(header):
-        return int(name) - 1
-    raise LogError(f"{path} has no column {name!r}; its columns are: {', '.join(header)}")
-
-
-def _plain(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(" ", "_")
+def _with_header(
+    path: Path, form: Format, header: tuple[str, ...], names: ColumnNames, delimiter: str = "\t"
+) -> LogFile:
+    columns = named_columns(path, header, names)
+    return LogFile(path=path, index=0, format=form, header=True, names=header, columns=columns, delimiter=delimiter)
 
 
 def _check_alike(files: list[LogFile]) -> None:

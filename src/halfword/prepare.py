@@ -15,15 +15,17 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.backends import LOG, Progress, duckdb_log, spark_log
+from halfword.blocklist import queries_with, read_phrases
 from halfword.dataset import ABOUT, Split, write_dataset
 from halfword.errors import LogError, OptionError, OutputError
 from halfword.files import check_output_folder
 from halfword.funnel import Funnel, SplitSize
-from halfword.log_format import ColumnNames, LogFile, find_files
+from halfword.guess_columns import ColumnNames
+from halfword.log_format import LogFile, find_files
 from halfword.log_rows import Broken, Problem
 from halfword.read_log import MOST_BROKEN, file_and_line, too_broken
 from halfword.splits import PAPER_DATES, SplitOptions, split_counts
-from halfword.text import DEFAULT, PAPER, Profile, normalise_query
+from halfword.text import DEFAULT, PAPER, Profile
 
 
 class Engine(StrEnum):
@@ -63,7 +65,7 @@ def prepare(
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
     check_output_folder(output, marker=ABOUT)
-    phrases = _phrases(options)
+    phrases = read_phrases(options.blocklist, options.profile) if options.blocklist else []
     files = find_files(logs, options.columns)
     _check_answerable(files, options)
     with _temporary_folder(output) as folder, _engine(files, options, Path(folder), progress) as connection:
@@ -111,7 +113,7 @@ def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tup
     """Return the counts without blocked phrases and rare queries, and how many queries that cost."""
     allowed, blocked = counted, 0
     if phrases:
-        forbidden = _forbidden(counted, phrases)
+        forbidden = queries_with(counted, phrases)
         blocked = _number(counted.semi_join(forbidden, "query").kept.sum())
         allowed = counted.anti_join(forbidden, "query")
     common = allowed.train + allowed.valid >= options.min_count
@@ -123,14 +125,6 @@ def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tup
         outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
     )
     return kept, {"blocked": blocked, **_record(sums)}
-
-
-def _forbidden(counted: Any, phrases: list[str]) -> Any:
-    """Return the queries that hold a phrase: found by its first word, then compared whole."""
-    table = pa.table({"phrase": phrases, "word": [phrase.partition(" ")[0] for phrase in phrases]})
-    words = counted.select("query", word=counted.query.split(" ").unnest())
-    pairs = words.join(ibis.memtable(table), "word")
-    return pairs.filter((" " + pairs.query + " ").contains(" " + pairs.phrase + " ")).select("query").distinct()
 
 
 def _sizes(kept: Any) -> dict[str, Any]:
@@ -194,19 +188,6 @@ def _check_answerable(files: list[LogFile], options: PrepareOptions) -> None:
     if options.min_users > 1 and not files[0].holds("user"):
         raise OptionError(f"--min-users needs users and {files[0].path.name} has none; name them with --user-column")
     options.split.chosen(files)
-
-
-def _phrases(options: PrepareOptions) -> list[str]:
-    if options.blocklist is None:
-        return []
-    try:
-        lines = options.blocklist.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"{options.blocklist}: the blocklist cannot be read ({error})") from error
-    phrases = {phrase for line in lines if (phrase := normalise_query(line, options.profile))}
-    if not phrases:
-        raise OptionError(f"{options.blocklist}: the blocklist is empty; write a phrase a line")
-    return sorted(phrases)
 
 
 def _temporary_folder(output: Path) -> tempfile.TemporaryDirectory[str]:
