@@ -3,11 +3,13 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -98,7 +100,7 @@ def prepare(
     """
     for module in ("pyarrow", "ibis"):
         require(module, "prepare")
-    from halfword.log_format import ColumnNames
+    from halfword.guess_columns import ColumnNames
     from halfword.prepare import Engine, PrepareOptions
     from halfword.prepare import prepare as run
     from halfword.splits import SplitBy, SplitOptions
@@ -131,25 +133,97 @@ def prepare(
 def train(
     data: Annotated[Path, typer.Argument(help="A dataset folder, or one of {train,valid,test}.query.txt(.gz).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
-    parts: Annotated[str, typer.Option("--parts", help="What to learn, separated by commas.")] = "popular",
+    parts: Annotated[str, typer.Option("--parts", help="What to learn, separated by commas.")] = "popular,network",
+    preset: Annotated[
+        str, typer.Option(help="Where options that are left out come from: default or paper.")
+    ] = "default",
+    segmentation: Annotated[str | None, typer.Option(help="char, bpe or unigram.")] = None,
+    vocabulary: Annotated[int | None, typer.Option(help="Pieces to learn.")] = None,
+    hidden_size: Annotated[int | None, typer.Option(help="Width of a layer.")] = None,
+    embedding_size: Annotated[int | None, typer.Option(help="Width of the embedding.")] = None,
+    layers: Annotated[int | None, typer.Option(help="Recurrent layers.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="How often the data is read, at the most.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Queries a step, in each process.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Of Adam, at its highest.")] = None,
+    schedule: Annotated[str | None, typer.Option(help="Of the learning rate: constant or decay.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws other weights and another order.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Minutes after which the network is done.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda; left out, the best there is.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was stopped.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a model file from a dataset.
 
-    Example: halfword train data/ --parts popular -o popular.halfword
+    Example: halfword train data/ --time-limit 20 -o my.halfword
     """
     from halfword.dataset import open_dataset
-    from halfword.train import TrainOptions
+    from halfword.train import TrainOptions, network_training
     from halfword.train import train as run
 
-    options = TrainOptions(parts=tuple(part.strip() for part in parts.split(",")))
-    with progress_out.status("starting") as status:
-        card = run(open_dataset(data), output, options, status.update)
+    changes = {
+        "kind": segmentation,
+        "size": vocabulary,
+        "hidden_size": hidden_size,
+        "embedding_size": embedding_size,
+        "layers": layers,
+        "epochs": epochs,
+        "batch": batch,
+        "learning_rate": learning_rate,
+        "schedule": schedule,
+        "seed": seed,
+        "time_limit": time_limit,
+    }
+    chosen = tuple(part.strip() for part in parts.split(","))
+    options = TrainOptions(parts=chosen, device=device, resume=resume)
+    if "network" in chosen:
+        options = replace(options, network=network_training(preset, changes))
+    with _stages() as stage:
+        card = run(open_dataset(data), output, options, stage)
     if as_json:
         print(json.dumps(card, ensure_ascii=False))
-        return
-    learned = card["parts"]["popular"]
-    out.print(f"{output}: {learned['queries']:,} queries, typed {learned['rows']:,} times")
+    elif not _is_helper():
+        _print_learned(output, card["parts"])
+
+
+def _is_helper() -> bool:
+    """Tell whether this is one of the processes of a `torchrun` that leave the talking to the first."""
+    return os.environ.get("RANK", "0") != "0"
+
+
+@contextmanager
+def _stages() -> Iterator[Callable[[str], None]]:
+    """Show what is being done: one line that changes on a terminal, now and then a line elsewhere."""
+    if _is_helper():
+        yield lambda stage: None
+    elif progress_out.is_terminal:
+        with progress_out.status("starting") as status:
+            yield status.update
+    else:
+        yield _now_and_then()
+
+
+def _now_and_then(seconds: float = 10.0) -> Callable[[str], None]:
+    last = -seconds
+
+    def tell(stage: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            progress_out.print(stage)
+
+    return tell
+
+
+def _print_learned(output: Path, parts: dict[str, Any]) -> None:
+    if popular := parts.get("popular"):
+        out.print(f"{output}: {popular['queries']:,} queries, typed {popular['rows']:,} times")
+    if network := parts.get("network"):
+        best, pieces = network["best"], parts["pieces"]
+        out.print(
+            f"{output}: {pieces['size']:,} {pieces['segmentation']} pieces, {network['hidden_size']} hidden; "
+            f"best epoch {best['epoch']}, validation loss {best['valid_loss']:.3f} nats a query, "
+            f"perplexity {best['valid_perplexity']:.3f} a character"
+        )
 
 
 @app.command("import-subword-qac")

@@ -1,10 +1,15 @@
 """Segmentation: SentencePiece cuts a query into the pieces that the network reads."""
 
-from collections.abc import Sequence
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from halfword.errors import ModelFileError, require
+from halfword.errors import DatasetError, ModelFileError, OptionError, require
 from halfword.model_file import Array
 
 if TYPE_CHECKING:
@@ -19,6 +24,25 @@ class Kind(StrEnum):
     UNIGRAM = "unigram"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentOptions:
+    """Which pieces to learn, and how many."""
+
+    kind: Kind = Kind.BPE
+    size: int = 1024
+    coverage: float = 1.0  # share of the characters typed that get a piece; SentencePiece's default is 0.9995
+
+    def __post_init__(self) -> None:
+        if not 8 <= self.size <= 65536:
+            raise OptionError(f"vocabulary must lie between 8 and 65536 pieces, got {self.size}")
+        if not _LEAST_COVERAGE <= self.coverage <= 1:
+            raise OptionError(f"coverage must lie between 0.98 and 1, got {self.coverage}")
+
+
+_LEAST_COVERAGE = 0.98  # that SentencePiece takes
+_BYTES = 256  # pieces that byte fallback adds
+_SPECIALS = 3  # unknown, begin and end
+_MOST_SENTENCES = 4_000_000  # SentencePiece learns no more from a larger sample, but takes longer
 _KIND_OF_MODEL_TYPE = {1: Kind.UNIGRAM, 2: Kind.BPE, 4: Kind.CHAR}  # TrainerSpec.ModelType of SentencePiece
 
 
@@ -63,6 +87,71 @@ class Segmenter:
             (processor.is_byte, 6),
         )
         return next((kind for test, kind in tests if test(number)), 1)
+
+
+def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segmenter:
+    """Learn pieces from queries and how often each was typed."""
+    if not counts:
+        raise DatasetError("there is no query to learn pieces from")
+    spm = require("sentencepiece", "train")
+    writer = io.BytesIO()
+    try:
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=(f"{query}\t{count}" for query, count in counts.items()),
+            input_format="tsv",
+            model_writer=writer,
+            model_type=str(options.kind),
+            vocab_size=options.size,
+            normalization_rule_name="identity",  # text.py has normalised already
+            input_sentence_size=_MOST_SENTENCES,
+            num_threads=os.cpu_count() or 1,
+            minloglevel=2,
+            hard_vocab_limit=options.kind is not Kind.CHAR,
+            **_coverage(counts, options),
+        )
+    except RuntimeError as error:
+        raise OptionError(_explain(str(error), options)) from error
+    return Segmenter(writer.getvalue())
+
+
+def _coverage(counts: Mapping[str, int], options: SegmentOptions) -> dict[str, Any]:
+    """Give every character a piece, or, where they would fill half the vocabulary, spell the rare ones in bytes."""
+    typed: Counter[str] = Counter()
+    for query, count in counts.items():
+        for character in query:
+            typed[character] += count
+    room = options.size - _SPECIALS
+    if options.coverage < 1 or len(typed) <= room // 2:
+        return {"character_coverage": options.coverage}
+    share = sum(count for _, count in typed.most_common(max(room - _BYTES, 0) // 2)) / typed.total()
+    if share >= _LEAST_COVERAGE:
+        return {"character_coverage": share, "byte_fallback": True}
+    if len(typed) < room:  # the space has a piece too
+        return {"character_coverage": 1.0}
+    needed = min(_characters_for(_LEAST_COVERAGE, typed) * 2 + _BYTES, len(typed) + 1) + _SPECIALS
+    raise OptionError(
+        f"the data holds {len(typed):,} different characters, too many for {options.size} pieces; "
+        f"ask for a vocabulary of {needed} or more"
+    )
+
+
+def _characters_for(share: float, typed: Counter[str]) -> int:
+    covered = 0
+    for number, (_, count) in enumerate(typed.most_common(), 1):
+        covered += count
+        if covered >= share * typed.total():
+            return number
+    return len(typed)
+
+
+def _explain(message: str, options: SegmentOptions) -> str:
+    """Say in a line why SentencePiece gave up."""
+    asked = f"a {options.kind} vocabulary of {options.size} pieces"
+    if most := re.search(r"Please set it to a value <= (\d+)", message):
+        return f"{asked} is larger than the data allows; ask for {most[1]} or fewer"
+    if least := re.search(r"smaller than required_chars\. \d+ vs (\d+)", message):
+        return f"{asked} is too small for the characters of the data; ask for {least[1]} or more"
+    return f"{asked} cannot be learned ({message.splitlines()[0]}); ask for another size"
 
 
 def piece_arrays(segmenter: Segmenter) -> dict[str, Array]:

@@ -1,0 +1,132 @@
+"""The network part of a model: from the counts of a dataset to pieces and weights."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from halfword.batches import Queries, TokenSource, best_tokens, read_queries
+from halfword.checkpoint import State, check_same, named, read_checkpoint
+from halfword.dataset import Dataset, Split
+from halfword.distributed import World, choose_device, join_world
+from halfword.errors import ModelFileError
+from halfword.loss_plot import write_loss_plot
+from halfword.model_file import Array
+from halfword.network import Network
+from halfword.network_training import NetworkTraining
+from halfword.sample import sampled_tokens
+from halfword.segment import Segmenter, piece_arrays, train_segmenter
+from halfword.step import Stepper, seeded
+from halfword.train_network import RunOptions, Training, checkpoint_path, describe, fingerprint, log_path
+from halfword.weights import network_arrays
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedNetwork:
+    """What goes into the model file, and whether this process is the one that writes it."""
+
+    arrays: dict[str, Array]
+    card: dict[str, Any]
+    writes: bool
+
+
+def learn_network(
+    data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Callable[[str], None]
+) -> LearnedNetwork:
+    """Train a network, or go on with one that was stopped, and return the best that was found."""
+    started = time.monotonic()
+    device = choose_device(run.device)
+    with join_world(device) as world:
+        progress("reading the train and valid splits")
+        train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
+        state, arrays = _start(output, run, State(describe(options), fingerprint(train)), world)
+        segmenter = _segmenter(train, arrays, options, world, device, progress)
+        progress(f"segmenting {len(train):,} queries")
+        queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
+        stepper = make_stepper(segmenter, options, world, device)
+        _restore(stepper, arrays, state)
+        state.seconds += time.monotonic() - started
+        training = Training(stepper, queries[0], queries[1], state, output, segmenter.model, run)
+        if arrays:
+            training.best_weights = named("best.", arrays)
+        training.run(progress)
+        if world.rank == 0:
+            write_loss_plot(output.with_name(f"{output.name}.loss.svg"), state.history)
+        return _result(training, segmenter, world)
+
+
+def make_stepper(segmenter: Segmenter, options: NetworkTraining, world: World, device: torch.device) -> Stepper:
+    """Make a fresh network and what trains it fastest on `device`."""
+    network = Network(segmenter.size, options.network, seeded(torch.device("cpu"), options.seed, "weights")).to(device)
+    if device.type == "cuda":
+        from halfword.graph_step import GraphStepper
+
+        return GraphStepper(network, options, segmenter.begin, world)
+    return Stepper(network, options, segmenter.begin, world)
+
+
+def _start(output: Path, run: RunOptions, fresh: State, world: World) -> tuple[State, dict[str, Tensor]]:
+    path = checkpoint_path(output)
+    if run.resume:
+        state, arrays = read_checkpoint(path)
+        check_same(path, state.options, fresh.options, "options")
+        check_same(path, state.data, fresh.data, "data")
+        return state, arrays
+    if path.exists():
+        raise ModelFileError(f"{path} is left from a training that was stopped; go on with --resume, or delete it")
+    if world.rank == 0:
+        log_path(output).unlink(missing_ok=True)
+    return fresh, {}
+
+
+def _segmenter(
+    counts: dict[str, int],
+    arrays: dict[str, Tensor],
+    options: NetworkTraining,
+    world: World,
+    device: torch.device,
+    progress: Callable[[str], None],
+) -> Segmenter:
+    if arrays:
+        return Segmenter(arrays["segmenter"].numpy().tobytes())
+    progress(f"learning {options.segment.size:,} {options.segment.kind} pieces")
+    model = train_segmenter(counts, options.segment).model if world.rank == 0 else b""
+    return Segmenter(world.from_first(model, device))
+
+
+def _queries(counts: dict[str, int], segmenter: Segmenter, options: NetworkTraining, device: torch.device) -> Queries:
+    source: TokenSource
+    if options.samples:
+        source = sampled_tokens(list(counts), segmenter, options.most_tokens, options.alpha, device)
+    else:
+        source = best_tokens(list(counts), segmenter, options.most_tokens, device)
+    return read_queries(counts, source, segmenter.begin, device)
+
+
+def _restore(stepper: Stepper, arrays: dict[str, Tensor], state: State) -> None:
+    if arrays:
+        stepper.network.load_state_dict(named("now.", arrays))
+        stepper.restore(arrays, state.steps_in_all)
+
+
+def _result(training: Training, segmenter: Segmenter, world: World) -> LearnedNetwork:
+    state, options = training.state, training.options
+    training.network.load_state_dict(training.best_weights)
+    arrays = {**piece_arrays(segmenter), **network_arrays(training.network.weights())}
+    card = {
+        "pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size},
+        "network": {
+            "embedding_size": options.network.embedding_size,
+            "hidden_size": options.network.hidden_size,
+            "layers": options.network.layers,
+            "options": state.options,
+            "best": state.best,
+            "epochs": state.epoch,
+            "minutes": round(state.seconds / 60, 2),
+        },
+    }
+    return LearnedNetwork(arrays, card, world.rank == 0)

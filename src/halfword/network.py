@@ -1,0 +1,136 @@
+"""The language model of the paper: an LSTM with coupled gates, a layer norm a gate, and tied embeddings.
+
+A batch is packed: its queries are sorted by falling length, and step t holds only the queries still running, so that
+no arithmetic is spent on padding. All steps lie one after the other in one array of tokens; `active[t]` says how many
+belong to step t.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from halfword.errors import OptionError
+from halfword.weights import Weights
+
+FORGET_BIAS = 1.0
+NORM_EPSILON = 1e-5
+IGNORED = -1  # the target of a slot that holds no token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkOptions:
+    """The sizes of a network, and how much of it is dropped while it learns."""
+
+    embedding_size: int = 100
+    hidden_size: int = 600
+    layers: int = 1
+    input_dropout: float = 0.0
+    recurrent_dropout: float = 0.25  # of the candidate, drawn anew at every step
+    hidden_dropout: float = 0.0  # between layers
+    output_dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if "dropout" in name and not 0 <= value < 1:
+                raise OptionError(f"{name} must lie between 0 and 1, got {value}")
+            if "dropout" not in name and not 1 <= value <= 16384:
+                raise OptionError(f"{name} must lie between 1 and 16384, got {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Packed queries: what is read, what should follow, and how many queries are still running at each step."""
+
+    inputs: Tensor  # (tokens)
+    targets: Tensor  # (tokens)
+    active: tuple[int, ...]
+
+
+class Layer(nn.Module):
+    """One recurrent layer; the three thirds of every array are the forget gate, the output gate and the candidate."""
+
+    def __init__(self, input_size: int, hidden_size: int, generator: torch.Generator) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(hidden_size)
+        self.hidden_size = hidden_size
+        self.input = _uniform((3 * hidden_size, input_size), bound, generator)
+        self.recurrent = _uniform((3 * hidden_size, hidden_size), bound, generator)
+        self.norm_scale = nn.Parameter(torch.ones(3 * hidden_size))
+        self.norm_bias = nn.Parameter(torch.zeros(3 * hidden_size))
+
+    def forward(self, inputs: Tensor, active: tuple[int, ...], dropout: float, generator: torch.Generator) -> Tensor:
+        """Return the hidden states (tokens, hidden) of the packed inputs (tokens, input)."""
+        from_input = torch.split(inputs @ self.input.T, list(active))
+        hidden = cell = inputs.new_zeros(active[0], self.hidden_size)
+        outputs = []
+        for gates, running in zip(from_input, active, strict=True):
+            gates = torch.addmm(gates, hidden[:running], self.recurrent.T)  # (running, 3 × hidden)
+            hidden, cell = self._step(gates, cell[:running], dropout, generator)
+            outputs.append(hidden)
+        return torch.cat(outputs)
+
+    def _step(self, gates: Tensor, cell: Tensor, dropout: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        size = self.hidden_size
+        normed = functional.layer_norm(gates.view(-1, 3, size), (size,), eps=NORM_EPSILON)
+        normed = normed * self.norm_scale.view(3, size) + self.norm_bias.view(3, size)
+        forget, output, candidate = normed.unbind(1)
+        forget = torch.sigmoid(forget + FORGET_BIAS)
+        candidate = drop(torch.tanh(candidate), dropout, generator)
+        cell = torch.lerp(candidate, cell, forget)  # the input gate is what the forget gate leaves
+        return torch.sigmoid(output) * torch.tanh(cell), cell
+
+
+class Network(nn.Module):
+    """Predicts the next piece of each query of a batch."""
+
+    def __init__(self, pieces: int, options: NetworkOptions, generator: torch.Generator) -> None:
+        super().__init__()
+        self.options = options
+        width, hidden = options.embedding_size, options.hidden_size
+        self.embedding = _uniform((pieces, width), 0.1, generator)
+        self.output_bias = nn.Parameter(torch.zeros(pieces))
+        self.projection = _uniform((width, hidden), 1 / math.sqrt(hidden), generator)
+        self.projection_bias = _uniform((width,), 1 / math.sqrt(hidden), generator)
+        sizes = [width] + [hidden] * options.layers
+        self.layers = nn.ModuleList(Layer(size, hidden, generator) for size in sizes[:-1])
+
+    def forward(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        """Return the loss in nats of each token (tokens); 0 where there is none."""
+        options, training = self.options, self.training
+        states = functional.embedding(batch.inputs, self.embedding)
+        states = drop(states, options.input_dropout * training, generator)
+        for number, layer in enumerate(self.layers):
+            if number:
+                states = drop(states, options.hidden_dropout * training, generator)
+            states = layer(states, batch.active, options.recurrent_dropout * training, generator)
+        states = drop(states, options.output_dropout * training, generator)
+        projected = functional.linear(states, self.projection, self.projection_bias)
+        logits = functional.linear(projected, self.embedding, self.output_bias)  # (tokens, pieces)
+        return functional.cross_entropy(logits, batch.targets, ignore_index=IGNORED, reduction="none")
+
+    def weights(self) -> Weights:
+        """Return the weights by their names in a model file."""
+        return {_file_name(name): value.detach().float().cpu().numpy() for name, value in self.state_dict().items()}
+
+    def load_weights(self, weights: Weights) -> None:
+        """Take over the weights of a model file."""
+        names = {_file_name(name): name for name in self.state_dict()}
+        self.load_state_dict({names[name]: torch.tensor(weight) for name, weight in weights.items()})
+
+
+def drop(values: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Set a share of the values to zero and raise the others, so that the sum is expected to stay."""
+    if not share:
+        return values
+    return values * torch.empty_like(values).bernoulli_(1 - share, generator=generator).div_(1 - share)
+
+
+def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> nn.Parameter:
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+
+
+def _file_name(name: str) -> str:
+    return name.replace("layers.", "layer")

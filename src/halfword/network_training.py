@@ -1,0 +1,113 @@
+"""How a network is trained: the options, the presets, and the learning rate as training goes on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from halfword.errors import OptionError
+from halfword.network import NetworkOptions
+from halfword.segment import Kind, SegmentOptions
+
+
+class Schedule(StrEnum):
+    """How the learning rate moves."""
+
+    CONSTANT = "constant"
+    DECAY = "decay"  # up over the warm-up, then down to zero in a straight line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkTraining:
+    """Everything that decides which network comes out."""
+
+    segment: SegmentOptions = field(default_factory=SegmentOptions)
+    network: NetworkOptions = field(default_factory=NetworkOptions)
+    alpha: float = 0.2  # how sharply unigram segmentations are drawn; 0 takes the best one, as char and bpe do
+    epochs: int = 30
+    batch: int = 1024  # queries a step, in each process
+    learning_rate: float = 3e-3
+    schedule: Schedule = Schedule.DECAY
+    warmup: float = 0.02  # share of the training over which the learning rate rises
+    clip: float = 0.25  # longest gradient
+    weight_decay: float = 0.0
+    most_tokens: int = 40  # a query is cut here
+    seed: int = 0
+    time_limit: float | None = None  # minutes
+
+    def __post_init__(self) -> None:
+        _check("epochs", self.epochs, 1, 10_000)
+        _check("batch", self.batch, 1, 1_000_000)
+        _check("learning rate", self.learning_rate, 1e-9, 1)
+        _check("alpha", self.alpha, 0, 10)
+        _check("warmup", self.warmup, 0, 0.9)
+        _check("clip", self.clip, 1e-9, 1e9)
+        _check("weight decay", self.weight_decay, 0, 1)
+        _check("most tokens", self.most_tokens, 2, 1000)
+        _check("time limit", self.time_limit or 1, 1e-9, 1e6)
+
+    @property
+    def samples(self) -> bool:
+        """Whether a segmentation is drawn at every reading."""
+        return self.segment.kind is Kind.UNIGRAM and self.alpha > 0
+
+    def learning_rate_at(self, progress: float) -> float:
+        """Return the learning rate when `progress` of the training, from 0 to 1, is over.
+
+        >>> NetworkTraining(learning_rate=0.1, warmup=0.5).learning_rate_at(0.75)
+        0.05
+        """
+        if self.schedule is Schedule.CONSTANT:
+            return self.learning_rate
+        rising = progress / self.warmup if self.warmup else 1.0
+        return self.learning_rate * max(min(rising, (1 - progress) / (1 - self.warmup)), 0.0)
+
+
+def _check(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise OptionError(f"{name} must lie between {least:g} and {most:g}, got {value}")
+
+
+PRESETS = {
+    "default": NetworkTraining(),
+    "paper": NetworkTraining(
+        segment=SegmentOptions(kind=Kind.BPE, size=256, coverage=0.9995),
+        learning_rate=5e-3,
+        schedule=Schedule.CONSTANT,
+        warmup=0.0,
+    ),
+}
+
+
+def preset_named(name: str) -> NetworkTraining:
+    """Return the preset called `name`."""
+    if name not in PRESETS:
+        raise OptionError(f"preset {name!r} is unknown; choose one of: {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def changed(options: NetworkTraining, changes: Mapping[str, Any]) -> NetworkTraining:
+    """Return `options` with some fields changed, those of `segment` and `network` named without their owner."""
+    ready = dict(changes)
+    for name, kind in {"kind": Kind, "schedule": Schedule}.items():
+        if name in ready:
+            ready[name] = _member(kind, ready[name])
+    return replace(
+        options,
+        segment=replace(options.segment, **_take(SegmentOptions, ready)),
+        network=replace(options.network, **_take(NetworkOptions, ready)),
+        **_take(NetworkTraining, ready),
+    )
+
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def _member(kind: type[_Choice], name: str) -> _Choice:
+    if name not in list(kind):
+        raise OptionError(f"{name!r} is unknown; choose one of: {', '.join(kind)}")
+    return kind(name)
+
+
+def _take(owner: type[Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {each.name: changes[each.name] for each in fields(owner) if each.name in changes}

@@ -1,0 +1,71 @@
+"""One step of training: read a batch, follow the gradient."""
+
+import hashlib
+
+import torch
+from torch import Tensor, nn
+
+from halfword.batches import Chunk
+from halfword.distributed import World
+from halfword.network import Batch, Network
+from halfword.network_training import NetworkTraining
+
+
+class Stepper:
+    """Trains on one batch of a chunk after the other, plainly; `loss_sum` adds up the loss of every query read."""
+
+    def __init__(self, network: Network, options: NetworkTraining, begin: int, world: World) -> None:
+        self.network = network
+        self.options = options
+        self.world = world
+        self.begin = begin
+        self.device = network.embedding.device
+        self.optimizer = torch.optim.AdamW(
+            network.parameters(), lr=self._first_rate(), weight_decay=options.weight_decay, fused=True, capturable=False
+        )
+        self.loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
+        self._batches: list[Batch] = []
+
+    def _first_rate(self) -> float | Tensor:
+        return self.options.learning_rate
+
+    def load(self, chunk: Chunk) -> None:
+        """Make the batches of `chunk` those that `step` takes by their number."""
+        self._batches = list(chunk.batches(self.begin))
+
+    def step(self, position: int, number: int, learning_rate: float) -> None:
+        """Train on the batch at `position` of the chunk, as step `number` of the whole training."""
+        generator = seeded(self.device, self.options.seed, "dropout", number, self.world.rank)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        self.optimizer.zero_grad()
+        loss = self.network(self._batches[position], generator).sum()
+        (loss / self.options.batch).backward()
+        self.world.average_gradients(self.network)
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.options.clip)
+        self.optimizer.step()
+        self.loss_sum += loss.detach()
+
+    def moments(self) -> dict[str, Tensor]:
+        """Return what Adam remembers, by the names of a checkpoint."""
+        moments = {}
+        for name, parameter in self.network.named_parameters():
+            state = self.optimizer.state[parameter]
+            moments[f"mean.{name}"] = state["exp_avg"]
+            moments[f"square.{name}"] = state["exp_avg_sq"]
+        return moments
+
+    def restore(self, arrays: dict[str, Tensor], steps: int) -> None:
+        """Take over what Adam remembered after so many steps."""
+        for name, parameter in self.network.named_parameters():
+            self.optimizer.state[parameter] = {
+                "step": torch.tensor(float(steps), device=self.device),
+                "exp_avg": arrays[f"mean.{name}"].to(self.device, copy=True),
+                "exp_avg_sq": arrays[f"square.{name}"].to(self.device, copy=True),
+            }
+
+
+def seeded(device: torch.device, *key: int | str) -> torch.Generator:
+    """Return a generator that depends on `key` alone, so that nothing random needs to be remembered."""
+    digest = hashlib.blake2b(repr(key).encode(), digest_size=7).digest()
+    return torch.Generator(device).manual_seed(int.from_bytes(digest))
