@@ -97,6 +97,27 @@ nb::dict popular_arrays(std::vector<std::pair<std::string, std::uint32_t>> queri
   return result;
 }
 
+/// The product of row-major matrices with the kernels named: what the kernels are tested by.
+nb::bytes multiply_int8(const std::string& kernels, nb::bytes weights, std::size_t outputs, nb::bytes inputs,
+                        std::size_t rows) {
+  const std::vector<float> scales(outputs, 1.0F);
+  const Int8Matrix matrix({static_cast<const std::int8_t*>(weights.data()), weights.size()}, scales);
+  const std::size_t width = inputs.size() / rows;
+  AlignedVector<std::uint8_t> padded(rows * matrix.inputs);
+  AlignedVector<std::int32_t> sums(rows * matrix.outputs);
+  std::vector<std::int32_t> result;
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::copy_n(static_cast<const std::uint8_t*>(inputs.data()) + row * width, width,
+                padded.data() + row * matrix.inputs);
+  }
+  kernels_named(kernels).multiply_int8(matrix, padded.data(), rows, sums.data());
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto first = sums.begin() + static_cast<std::ptrdiff_t>(row * matrix.outputs);
+    result.insert(result.end(), first, first + static_cast<std::ptrdiff_t>(outputs));
+  }
+  return to_bytes(result);
+}
+
 }  // namespace
 
 NB_MODULE(_engine, module) {
@@ -155,6 +176,7 @@ NB_MODULE(_engine, module) {
     for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);
     return names;
   });
+  module.def("multiply_int8", &multiply_int8, "kernels"_a, "weights"_a, "outputs"_a, "inputs"_a, "rows"_a);
   module.def("popular_arrays", &popular_arrays, "queries"_a, "The arrays of an index over (query, count) pairs.");
 }
 

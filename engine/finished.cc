@@ -21,7 +21,7 @@ void Finished::add(std::string text, double score) {
     found->best = std::max(found->best, score);
     found->sum = log_add(found->sum, score);
   }
-  update_bound();
+  if (score > bound_) update_bound();
 }
 
 void Finished::update_bound() {

@@ -40,35 +40,53 @@ inline float hyperbolic_tangent(float x) {
   return 1.0F - 2.0F / (exponential<Set>(2.0F * x) + 1.0F);
 }
 
-template <typename Set>
-void multiply_float(const FloatMatrix& matrix, const float* inputs, std::size_t rows, float* outputs) {
-  constexpr std::size_t row_block = 4;
-  for (std::size_t first = 0; first < rows; first += row_block) {
-    const std::size_t count = rows - first < row_block ? rows - first : row_block;
-    for (std::size_t group = 0; group < matrix.outputs; group += output_group) {
-      const float* weights = matrix.weights.data() + group * matrix.inputs;
-      float sums[row_block][output_group] = {};
-      for (std::size_t input = 0; input < matrix.inputs; ++input) {
-        for (std::size_t row = 0; row < row_block; ++row) {
-          // Rows beyond the last repeat it: their sums are not kept.
-          const float value = inputs[(first + (row < count ? row : count - 1)) * matrix.inputs + input];
-          for (std::size_t lane = 0; lane < output_group; ++lane) {
-            sums[row][lane] += value * weights[input * output_group + lane];
-          }
-        }
+/// One group of outputs: the compiler maps it onto the registers there are.
+using Lanes [[gnu::vector_size(output_group * sizeof(float))]] = float;
+
+/// The sums of `Rows` rows for two groups of outputs stay in registers while the inputs pass by.
+template <typename Set, std::size_t Rows>
+void multiply_float_block(const FloatMatrix& matrix, const float* inputs, float* outputs) {
+  const std::size_t width = matrix.inputs;
+  for (std::size_t output = 0; output < matrix.outputs; output += 2 * output_group) {
+    const float* first = matrix.weights.data() + output * width;
+    const float* second = first + output_group * width;
+    Lanes left[Rows] = {};
+    Lanes right[Rows] = {};
+    for (std::size_t input = 0; input < width; ++input) {
+      Lanes left_weights;
+      Lanes right_weights;
+      __builtin_memcpy(&left_weights, first + input * output_group, sizeof(Lanes));
+      __builtin_memcpy(&right_weights, second + input * output_group, sizeof(Lanes));
+#pragma GCC unroll 8
+      for (std::size_t row = 0; row < Rows; ++row) {
+        left[row] += left_weights * inputs[row * width + input];
+        right[row] += right_weights * inputs[row * width + input];
       }
-      for (std::size_t row = 0; row < count; ++row) {
-        for (std::size_t lane = 0; lane < output_group; ++lane) {
-          outputs[(first + row) * matrix.outputs + group + lane] = sums[row][lane];
-        }
-      }
+    }
+#pragma GCC unroll 8
+    for (std::size_t row = 0; row < Rows; ++row) {
+      __builtin_memcpy(outputs + row * matrix.outputs + output, &left[row], sizeof(Lanes));
+      __builtin_memcpy(outputs + row * matrix.outputs + output + output_group, &right[row], sizeof(Lanes));
     }
   }
 }
 
 template <typename Set>
+void multiply_float(const FloatMatrix& matrix, const float* inputs, std::size_t rows, float* outputs) {
+  constexpr std::size_t block = 6;
+  std::size_t row = 0;
+  for (; row + block <= rows; row += block) {
+    multiply_float_block<Set, block>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+  }
+  for (; row + 2 <= rows; row += 2) {
+    multiply_float_block<Set, 2>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+  }
+  if (row < rows) multiply_float_block<Set, 1>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+}
+
+template <typename Set>
 void dequantise(const std::int32_t* sums, const float* scales, float scale, const float* addend, std::size_t size,
-                float* values) {
+                float* __restrict values) {
   for (std::size_t i = 0; i < size; ++i) values[i] = addend[i] + static_cast<float>(sums[i]) * (scales[i] * scale);
 }
 
@@ -94,20 +112,19 @@ inline Norm norm_of(const float* values, std::size_t size) {
 }
 
 template <typename Set>
-void lstm_cell(const float* gates, GateNorms norms, std::size_t hidden, const float* cell, float* new_cell,
-               float* new_hidden) {
-  const float* forget = gates;
-  const float* output = gates + hidden;
-  const float* candidate = gates + 2 * hidden;
-  const Norm forget_norm = norm_of<Set>(forget, hidden);
-  const Norm output_norm = norm_of<Set>(output, hidden);
-  const Norm candidate_norm = norm_of<Set>(candidate, hidden);
+void lstm_cell(const float* __restrict gates, GateNorms norms, std::size_t hidden, const float* __restrict cell,
+               float* __restrict new_cell, float* __restrict new_hidden) {
+  const float* __restrict scale = norms.scale;
+  const float* __restrict bias = norms.bias;
+  const Norm forget = norm_of<Set>(gates, hidden);
+  const Norm output = norm_of<Set>(gates + hidden, hidden);
+  const Norm candidate = norm_of<Set>(gates + 2 * hidden, hidden);
   for (std::size_t i = 0; i < hidden; ++i) {
     const std::size_t j = hidden + i;
     const std::size_t k = 2 * hidden + i;
-    const float f = (forget[i] - forget_norm.mean) * forget_norm.factor * norms.scale[i] + norms.bias[i];
-    const float o = (output[i] - output_norm.mean) * output_norm.factor * norms.scale[j] + norms.bias[j];
-    const float g = (candidate[i] - candidate_norm.mean) * candidate_norm.factor * norms.scale[k] + norms.bias[k];
+    const float f = (gates[i] - forget.mean) * forget.factor * scale[i] + bias[i];
+    const float o = (gates[j] - output.mean) * output.factor * scale[j] + bias[j];
+    const float g = (gates[k] - candidate.mean) * candidate.factor * scale[k] + bias[k];
     const float keep = sigmoid<Set>(f + 1.0F);
     const float next = keep * cell[i] + (1.0F - keep) * hyperbolic_tangent<Set>(g);
     new_cell[i] = next;

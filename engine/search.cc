@@ -208,7 +208,6 @@ void Search::harvest() {
     if ((is_prefix && !echoes) || hypothesis.after_space) continue;
     const double normaliser = predictions().normalisers[hypothesis.row];
     const double score = hypothesis.score + predictions().row(hypothesis.row)[pieces_.end()] - normaliser;
-    if (score < bound()) continue;
     const std::string text = text_of(hypothesis);
     if (is_utf8(text)) finished_.add(unescape(text), score);
   }
@@ -241,7 +240,7 @@ void Search::expand_all(std::uint32_t parent) {
     double threshold = bound();
     if (buffers_.children.size() == options_.beam) threshold = std::max(threshold, buffers_.children.front().score);
     // A little slack, for the comparison is made in floats; `offer` makes it exact.
-    const auto cut = static_cast<float>(threshold - base - 1e-3);
+    const auto cut = static_cast<float>(std::max(threshold - base - 1e-3, -1e30));
     const std::size_t found = lstm_.kernels().find_above(logits.data() + first, size, cut, buffers_.places.data());
     for (std::size_t i = 0; i < found; ++i) {
       const PieceId piece = static_cast<PieceId>(first) + buffers_.places[i];

@@ -122,7 +122,7 @@ def test_a_count_out_of_range_is_refused(count: int, make_popular: MakePopular) 
 
 
 def test_an_unknown_option_is_named(make_popular: MakePopular) -> None:
-    with pytest.raises(OptionError, match="unknown option cuont; the options are: count, echo"):
+    with pytest.raises(OptionError, match="unknown option cuont; the options are: count, beam"):
         make_popular(COUNTS).complete("new", cuont=3)  # type: ignore[call-arg]
 
 

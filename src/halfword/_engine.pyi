@@ -62,5 +62,8 @@ class Neural:
 def available_kernels() -> list[str]:
     """Return the instruction sets this machine can run, the fastest first."""
 
+def multiply_int8(kernels: str, weights: bytes, outputs: int, inputs: bytes, rows: int) -> bytes:
+    """Return the product of row-major matrices, the inputs raised by 128, in 32-bit integers."""
+
 def popular_arrays(queries: Sequence[tuple[str, int]]) -> dict[str, tuple[str, bytes]]:
     """Return the arrays of an index over (query, count) pairs, each with its element type."""

@@ -163,7 +163,7 @@ def load(path: str | Path, *, precision: Precision = "int8", kernels: str = "") 
 @cache
 def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
     """Return `options` as the engine takes them."""
-    converted = import_engine().SearchOptions()
+    converted: _engine.SearchOptions = import_engine().SearchOptions()
     for field in SearchOptions.__slots__:
         value = getattr(options, field)
         if value is not None:  # the engine's own default stands for None

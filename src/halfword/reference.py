@@ -1,10 +1,27 @@
-"""The searches in plain Python: slow, short, and the specification that the engine must equal."""
+"""The searches in plain Python and NumPy: slow, readable, and the specification that the engine must equal.
+
+Words used here and in the engine: the *escaped* text of a query has the mark `▁` before it and in place of each space;
+a *piece* is a string of the vocabulary; a *hypothesis* is a sequence of pieces, and its score is the natural logarithm
+of its probability.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from halfword.complete import DEFAULTS, Completion, SearchOptions
+from halfword.model_file import read_header
 from halfword.text import DEFAULT, Profile, normalise_prefix
+
+MARK = "▁"
+Vector = NDArray[np.float64]
+Segment = Callable[[str, int], list[list[int]]]  # escaped text, how many → its best segmentations
 
 
 class PlainPopular:
@@ -24,3 +41,190 @@ class PlainPopular:
         ranked = sorted(matching.items(), key=lambda item: (-item[1], item[0]))
         offered = [(query, count) for query, count in ranked if query != prefix]
         return [Completion(query, math.log(count / total), "popular") for query, count in offered[: options.count]]
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read all arrays of a model file."""
+    kinds = {"F32": "<f4", "U8": "<u1", "I8": "<i1", "U32": "<u4", "U64": "<u8"}
+    content = path.read_bytes()
+    return {
+        name: np.frombuffer(content[place.begin : place.end], kinds[place.dtype]).reshape(place.shape)
+        for name, place in read_header(path).places.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the network remembers: for every layer its cell and its hidden values."""
+
+    cells: tuple[Vector, ...]
+    hidden: tuple[Vector, ...]
+
+
+class PlainNetwork:
+    """The LSTM language model, straight from its formulas."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._weights = {name: np.asarray(array, np.float64) for name, array in arrays.items() if "network" in name}
+        self._layers = sum(name.endswith(".norm_scale") for name in self._weights)
+
+    def start(self) -> State:
+        """Return the state before anything was read."""
+        zeros = np.zeros(self._weights["network.projection"].shape[1])
+        return State((zeros,) * self._layers, (zeros,) * self._layers)
+
+    def read(self, state: State, piece: int) -> State:
+        """Return the state after one more piece."""
+        values = self._weights["network.embedding"][piece]
+        cells, hidden = [], []
+        for layer in range(self._layers):
+            cell, values = self._cell(layer, values, state.cells[layer], state.hidden[layer])
+            cells.append(cell)
+            hidden.append(values)
+        return State(tuple(cells), tuple(hidden))
+
+    def _cell(self, layer: int, values: Vector, cell: Vector, hidden: Vector) -> tuple[Vector, Vector]:
+        weights = {name: self._weights[f"network.layer{layer}.{name}"] for name in ("input", "recurrent")}
+        scale = self._weights[f"network.layer{layer}.norm_scale"].reshape(3, -1)
+        bias = self._weights[f"network.layer{layer}.norm_bias"].reshape(3, -1)
+        gates = (weights["input"] @ values + weights["recurrent"] @ hidden).reshape(3, -1)
+        deviation = np.sqrt(gates.var(axis=1, keepdims=True) + 1e-5)
+        forget, output, candidate = (gates - gates.mean(axis=1, keepdims=True)) / deviation * scale + bias
+        keep = _sigmoid(forget + 1)
+        new_cell = keep * cell + (1 - keep) * np.tanh(candidate)
+        return new_cell, _sigmoid(output) * np.tanh(new_cell)
+
+    def predict(self, state: State) -> Vector:
+        """Return the log-probability of every piece as the next one."""
+        weights = self._weights
+        projected = weights["network.projection"] @ state.hidden[-1] + weights["network.projection_bias"]
+        logits = weights["network.embedding"] @ projected + weights["network.output_bias"]
+        peak = logits.max()
+        log_probabilities: Vector = logits - peak - np.log(np.exp(logits - peak).sum())
+        return log_probabilities
+
+
+def _sigmoid(x: Vector) -> Vector:
+    return 1 / (1 + np.exp(-x))
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A sequence of pieces that begins like the prefix."""
+
+    score: float
+    text: str  # escaped
+    state: State
+    tail: str = ""  # characters of the prefix that the next piece must begin with
+    is_start: bool = False  # nothing was added to the prefix yet
+
+
+@dataclass(slots=True)
+class Found:
+    """The completed texts, each with the scores of its piece sequences."""
+
+    count: int
+    scores: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, escaped: str, score: float) -> None:
+        """Note that a piece sequence spells a whole query."""
+        self.scores.setdefault(escaped.removeprefix(MARK).replace(MARK, " "), []).append(score)
+
+    def bound(self) -> float:
+        """Return what a further text must score to be among the answers."""
+        best = sorted((max(scores) for scores in self.scores.values()), reverse=True)
+        return best[self.count - 1] if len(best) >= self.count else -math.inf
+
+
+class PlainNeural:
+    """Retrace, beam search and marginalisation, as the paper tells them, with one beam for all starts."""
+
+    def __init__(self, path: Path, segment: Segment, profile: Profile = DEFAULT) -> None:
+        arrays = read_arrays(path)
+        self._network = PlainNetwork(arrays)
+        self._segment = segment
+        self._profile = profile
+        _, self._unknown, self._begin, self._end = (int(special) for special in arrays["pieces.special"])
+        text = arrays["pieces.text"].tobytes()
+        edges = arrays["pieces.begin"]
+        spelled = [text[begin:end].decode() for begin, end in pairwise(edges)]
+        normal = arrays["pieces.kind"] == 1
+        self._pieces = {piece: spelled[piece] for piece in range(len(spelled)) if normal[piece]}
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        """Return the likeliest texts that extend `prefix`, best first."""
+        escaped = MARK + normalise_prefix(prefix, self._profile).replace(" ", MARK)
+        starts = [start for back in range(len(escaped) + 1) for start in self._starts(escaped, back, options)]
+        mass = _log_sum([self._mass(start) for start in starts])
+        floor = mass + math.log(options.min_probability) if options.min_probability else -math.inf
+        found = Found(options.count)
+        beam = starts
+        for _ in range(options.max_pieces + 1):
+            self._harvest(beam, found, options)
+            bound = max(found.bound(), floor) if options.prune else -math.inf
+            children = [child for parent in beam for child in self._children(parent) if child.score >= bound]
+            beam = sorted(children, key=lambda child: -child.score)[: options.beam]
+        return _ranked(found, mass, floor, options)
+
+    def _starts(self, escaped: str, back: int, options: SearchOptions) -> list[Hypothesis]:
+        """Return where a search may set out whose next piece covers the last `back` characters and goes on."""
+        limit = len(escaped) if options.retrace is None else options.retrace
+        tail = escaped[len(escaped) - back :]
+        echoes = options.echo and tail == MARK
+        if not (echoes or (back <= limit and any(self._extends(text, tail) for text in self._pieces.values()))):
+            return []
+        tail = tail if back <= limit else "\0"  # which no piece begins with: it may only end here
+        head = escaped[: len(escaped) - back]
+        return [self._read(head, pieces, tail) for pieces in self._segment(head, options.segmentations)]
+
+    def _extends(self, text: str, tail: str) -> bool:
+        return text.startswith(tail) and len(text) > len(tail)
+
+    def _read(self, head: str, pieces: Sequence[int], tail: str) -> Hypothesis:
+        state = self._network.read(self._network.start(), self._begin)
+        score = 0.0
+        for piece in pieces:
+            score += float(self._network.predict(state)[piece])
+            state = self._network.read(state, piece)
+        return Hypothesis(score, head, state, tail, is_start=True)
+
+    def _mass(self, start: Hypothesis) -> float:
+        """Return the log-probability of all texts that go through a start."""
+        if not start.tail:
+            return start.score
+        log_probabilities = self._network.predict(start.state)
+        allowed = [piece for piece, text in self._pieces.items() if self._extends(text, start.tail)]
+        return _log_sum([start.score + float(log_probabilities[piece]) for piece in allowed])
+
+    def _harvest(self, beam: list[Hypothesis], found: Found, options: SearchOptions) -> None:
+        for hypothesis in beam:
+            echoes = options.echo and hypothesis.tail in (MARK, "\0")
+            if hypothesis.text.endswith(MARK) or (hypothesis.is_start and not echoes):
+                continue
+            score = hypothesis.score + float(self._network.predict(hypothesis.state)[self._end])
+            found.add(hypothesis.text, score)
+
+    def _children(self, parent: Hypothesis) -> list[Hypothesis]:
+        log_probabilities = self._network.predict(parent.state)
+        return [
+            Hypothesis(
+                parent.score + float(log_probabilities[piece]),
+                parent.text + text,
+                self._network.read(parent.state, piece),
+            )
+            for piece, text in self._pieces.items()
+            if self._extends(text, parent.tail) and not (parent.text.endswith(MARK) and text.startswith(MARK))
+        ]
+
+
+def _ranked(found: Found, mass: float, floor: float, options: SearchOptions) -> list[Completion]:
+    combine = _log_sum if options.merge else max
+    scored = [(text, combine(scores)) for text, scores in found.scores.items()]
+    kept = sorted((item for item in scored if item[1] >= floor), key=lambda item: (-item[1], item[0]))
+    shift = mass if options.conditional else 0.0
+    return [Completion(text, score - shift, "model") for text, score in kept[: options.count]]
+
+
+def _log_sum(scores: Sequence[float]) -> float:
+    peak = max(scores, default=-math.inf)
+    return peak + math.log(sum(math.exp(score - peak) for score in scores)) if peak > -math.inf else peak

@@ -1,0 +1,267 @@
+"""The engine's search equals the plain one, whatever the model, the prefix and the options."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from halfword import Completion, Neural, SearchOptions, load
+from halfword.complete import import_engine
+from halfword.errors import ModelFileError, OptionError
+from halfword.model_file import read_header
+from halfword.reference import PlainNetwork, PlainNeural, read_arrays
+from tests.toy import PIECES, Toy, write_toy
+
+pytestmark = pytest.mark.engine
+TOLERANCE = 1e-3
+
+
+def load_both(path: Path) -> tuple[Neural, PlainNeural]:
+    model = load(path, precision="fp32")
+    assert isinstance(model, Neural)
+    return model, PlainNeural(path, model._part.segment_best)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Neural, PlainNeural]:
+    return load_both(write_toy(tmp_path_factory.mktemp("toy") / "toy.halfword", Toy()))
+
+
+def assert_equal(found: list[Completion], expected: list[Completion]) -> None:
+    """The same texts with the same scores in the same order, but for neighbours whose scores cannot be told apart."""
+    assert [completion.score for completion in found] == pytest.approx([each.score for each in expected], abs=TOLERANCE)
+    scores = {completion.text: completion.score for completion in expected}
+    for completion in found:
+        if completion.text in scores:
+            assert completion.score == pytest.approx(scores[completion.text], abs=TOLERANCE)
+        else:  # it tied with the last one
+            assert completion.score == pytest.approx(expected[-1].score, abs=TOLERANCE)
+    assert len({completion.text for completion in found}) == len(found)
+
+
+TOYS = st.builds(
+    Toy,
+    segmentation=st.sampled_from(["char", "bpe", "unigram"]),
+    hidden=st.sampled_from([1, 5, 12, 33]),
+    embedding=st.sampled_from([1, 6, 16]),
+    layers=st.integers(1, 3),
+    spread=st.sampled_from([0.1, 1.0, 4.0]),
+    pieces=st.sets(st.sampled_from(PIECES), min_size=2).map(lambda pieces: tuple(sorted(pieces))),
+    seed=st.integers(0, 10_000),
+)
+PREFIXES = st.text(alphabet="abcd aé한국x", max_size=10)
+OPTIONS = st.builds(
+    SearchOptions,
+    count=st.integers(1, 12),
+    beam=st.integers(1, 12),
+    retrace=st.none() | st.integers(0, 4),
+    segmentations=st.integers(1, 3),
+    max_pieces=st.integers(1, 6),
+    merge=st.booleans(),
+    prune=st.booleans(),
+    conditional=st.booleans(),
+    echo=st.booleans(),
+    min_probability=st.sampled_from([0.0, 1e-6, 1e-3, 0.2]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=1, max_size=4), options=OPTIONS)
+@example(toy=Toy(), prefixes=["", " ", "ab", "ab "], options=SearchOptions(echo=True, retrace=0, max_pieces=3))
+@example(toy=Toy(segmentation="unigram"), prefixes=["abcd"], options=SearchOptions(segmentations=3, max_pieces=3))
+def test_it_equals_the_plain_search(toy: Toy, prefixes: list[str], options: SearchOptions, tmp_path: Path) -> None:
+    model, plain = load_both(write_toy(tmp_path / "random.halfword", toy))
+    for prefix in prefixes:
+        assert_equal(model.complete(prefix, options), plain.complete(prefix, options))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@given(toy=TOYS, prefix=PREFIXES, options=OPTIONS)
+def test_pruning_without_merging_loses_nothing(toy: Toy, prefix: str, options: SearchOptions, tmp_path: Path) -> None:
+    model, _ = load_both(write_toy(tmp_path / "random.halfword", toy))
+    fields = {name: getattr(options, name) for name in options.__slots__} | {"merge": False}
+    pruned = model.complete(prefix, SearchOptions(**fields | {"prune": True}))
+    assert pruned == model.complete(prefix, SearchOptions(**fields | {"prune": False}))
+
+
+def test_retrace_reaches_a_piece_that_the_prefix_cuts(toy: tuple[Neural, PlainNeural]) -> None:
+    for completer in toy:
+        # "▁ca" is cut from "▁cab": its pieces are ▁, c, a, so only a retrace of three characters finds "▁cab".
+        with_retrace = {c.text for c in completer.complete("ca", SearchOptions(count=50, beam=50, max_pieces=1))}
+        without = {c.text for c in completer.complete("ca", SearchOptions(count=50, beam=50, max_pieces=1, retrace=0))}
+        assert with_retrace - without == {"cab"} - without
+        assert "cab" in with_retrace
+
+
+def test_a_trailing_space_starts_a_word(toy: tuple[Neural, PlainNeural]) -> None:
+    for completer in toy:
+        found = completer.complete("ab ", SearchOptions(count=20, beam=20))
+        assert found
+        assert all(completion.text.startswith("ab ") and len(completion.text) > 3 for completion in found)
+        assert not any("  " in completion.text or completion.text.endswith(" ") for completion in found)
+
+
+def test_the_prefix_is_echoed_only_when_asked(toy: tuple[Neural, PlainNeural]) -> None:
+    for completer in toy:
+        for retrace in (None, 0):
+            wide = SearchOptions(count=30, beam=30, retrace=retrace)
+            assert "ab" not in {c.text for c in completer.complete("ab ", wide)}
+            echoing = SearchOptions(count=30, beam=30, retrace=retrace, echo=True)
+            assert "ab" in {c.text for c in completer.complete("ab ", echoing)}
+
+
+def test_scores_are_probabilities_given_the_prefix(tmp_path: Path) -> None:
+    pieces = ("▁", "a", "b")
+    path = write_toy(tmp_path / "characters.halfword", Toy(pieces=pieces, segmentation="char"))
+    best = load(path, precision="fp32").complete("a", count=1)[0]
+    network = PlainNetwork(read_arrays(path))
+    state = network.start()
+    for piece in (1, 3, 4):  # begin, ▁, a: the prefix
+        state = network.read(state, piece)
+    expected = 0.0
+    for piece in [3 + pieces.index(character) for character in best.text[1:].replace(" ", "▁")] + [2]:
+        expected += network.predict(state)[piece]
+        state = network.read(state, piece)
+    assert best.score == pytest.approx(expected, abs=TOLERANCE)
+
+
+def test_a_least_probability_is_kept(toy: tuple[Neural, PlainNeural]) -> None:
+    model, _ = toy
+    everything = model.complete("a")
+    likely = model.complete("a", min_probability=math.exp(everything[3].score - 1e-6))
+    assert [completion.text for completion in likely] == [completion.text for completion in everything[:4]]
+
+
+def test_merging_adds_up_what_spells_the_same(tmp_path: Path) -> None:
+    model, _ = load_both(write_toy(tmp_path / "few.halfword", Toy(pieces=("▁", "a", "b", "ab"), spread=0.1)))
+    merged = {c.text: c.score for c in model.complete("a", merge=True, count=30, beam=30, conditional=False)}
+    single = {c.text: c.score for c in model.complete("a", merge=False, count=30, beam=30, conditional=False)}
+    assert merged["aab"] > single["aab"] + 0.1  # a, ab and a, a, b
+    assert all(merged[text] >= single[text] - 1e-9 for text in merged.keys() & single.keys())
+
+
+def test_characters_without_a_piece_stay_in_the_completions(toy: tuple[Neural, PlainNeural]) -> None:
+    for completer in toy:
+        found = completer.complete("ZЖ ab")
+        assert found
+        assert all(completion.text.startswith("zж ab") for completion in found)
+
+
+def test_upper_case_and_double_spaces_make_no_difference(toy: tuple[Neural, PlainNeural]) -> None:
+    model, _ = toy
+    assert model.complete("  AB  a") == model.complete("ab a")
+
+
+def test_a_batch_and_threads_give_what_single_calls_give(toy: tuple[Neural, PlainNeural]) -> None:
+    model, _ = toy
+    prefixes = ["", "a", "ab", "ab ", "d", "é"] * 20
+    single = [model.complete(prefix) for prefix in prefixes]
+    assert model.complete_batch(prefixes) == single
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(model.complete, prefixes)) == single
+
+
+def test_a_deadline_returns_what_was_found(toy: tuple[Neural, PlainNeural]) -> None:
+    model, _ = toy
+    assert len(model.complete("a", deadline_ms=0.001, beam=1000, max_pieces=1000)) <= 10
+    assert model.complete("a", deadline_ms=60_000) == model.complete("a")
+
+
+def test_a_prefix_of_ten_thousand_characters_is_answered(toy: tuple[Neural, PlainNeural]) -> None:
+    model, _ = toy
+    prefix = ("abcd " * 2000).strip()
+    assert all(completion.text.startswith(prefix) for completion in model.complete(prefix))
+
+
+@pytest.fixture(params=import_engine().available_kernels())
+def kernels(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.parametrize("precision", ["int8", "fp32"])
+def test_every_instruction_set_gives_the_same_completions(precision: str, kernels: str, tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "wide.halfword", Toy(hidden=70, embedding=20, layers=2))
+    fastest = load(path, precision=precision)  # type: ignore[arg-type]
+    named = load(path, precision=precision, kernels=kernels)  # type: ignore[arg-type]
+    assert isinstance(named, Neural)
+    assert named.kernels == kernels
+    for prefix in ("", "ab", "ab ", "bcd"):
+        found, expected = named.complete(prefix, max_pieces=3), fastest.complete(prefix, max_pieces=3)
+        if precision == "fp32":
+            assert_equal(found, expected)
+        else:  # a float that differs in its last digit may round to another byte
+            assert found[0].text == expected[0].text
+            assert found[0].score == pytest.approx(expected[0].score, abs=0.05)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 12, 13, 31])
+def test_every_instruction_set_gives_the_same_integers(rows: int, kernels: str) -> None:
+    chance = np.random.default_rng(rows)
+    for outputs, inputs in ((1, 1), (70, 33), (96, 600)):
+        weights = chance.integers(-127, 128, (outputs, inputs)).astype(np.int8)
+        values = chance.integers(0, 256, (rows, inputs)).astype(np.uint8)
+        found = import_engine().multiply_int8(kernels, weights.tobytes(), outputs, values.tobytes(), rows)
+        expected = (values.astype(np.int64) - 128) @ weights.T.astype(np.int64)
+        assert np.array_equal(np.frombuffer(found, np.int32).reshape(rows, outputs), expected)
+
+
+def test_eight_bits_stay_close_to_the_formula(tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy(hidden=64, embedding=16, spread=0.5))
+    exact = {c.text: c.score for c in load(path, precision="fp32").complete("a", count=5)}
+    rounded = {c.text: c.score for c in load(path, precision="int8").complete("a", count=5)}
+    assert len(exact.keys() & rounded.keys()) >= 4
+    assert all(rounded[text] == pytest.approx(exact[text], abs=0.2) for text in exact.keys() & rounded.keys())
+
+
+def test_the_plain_network_predicts_a_distribution(tmp_path: Path) -> None:
+    network = PlainNetwork(read_arrays(write_toy(tmp_path / "toy.halfword", Toy(layers=2))))
+    state = network.read(network.start(), 1)
+    assert np.exp(network.predict(state)).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"beam": 0}, "beam must lie between 1 and 1000, got 0"),
+        ({"retrace": -1}, "retrace must lie between 0 and 1000, got -1"),
+        ({"min_probability": 1.5}, "min_probability must lie between 0.0 and 1.0, got 1.5"),
+        ({"deadline_ms": 0}, "deadline_ms must lie between"),
+        ({"max_pieces": 0}, "max_pieces must lie between"),
+        ({"segmentations": 0}, "segmentations must lie between"),
+    ],
+)
+def test_options_out_of_range_are_refused(fields: dict[str, int], line: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        SearchOptions(**fields)  # type: ignore[arg-type]
+    assert line in str(caught.value)
+
+
+def test_unknown_kernels_and_precisions_are_named(tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy())
+    with pytest.raises(OptionError, match="kernels 'abacus' are not to be had on this machine; choose one of"):
+        load(path, kernels="abacus")
+    with pytest.raises(OptionError, match="precision must be one of int8, fp32; got 'int4'"):
+        load(path, precision="int4")  # type: ignore[arg-type]
+
+
+def test_a_damaged_network_gives_an_error_or_an_answer_but_never_a_crash(tmp_path: Path) -> None:
+    whole = write_toy(tmp_path / "toy.halfword", Toy()).read_bytes()
+    places = read_header(tmp_path / "toy.halfword").places
+    bent_path = tmp_path / "bent.halfword"
+    chance = np.random.default_rng(0)
+    for _ in range(300):
+        bent = np.frombuffer(whole, np.uint8).copy()
+        place = places[chance.choice(sorted(places))]
+        for _ in range(chance.integers(1, 8)):
+            bent[chance.integers(place.begin, place.end)] = chance.integers(256)
+        bent_path.write_bytes(bent.tobytes())
+        try:
+            model = load(bent_path)
+        except ModelFileError:
+            continue
+        for prefix in ("", "ab", "zz 한"):
+            assert len(model.complete(prefix, max_pieces=5)) <= 10

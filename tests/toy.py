@@ -1,0 +1,73 @@
+"""Small models with random weights, written without training."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfword.model_file import Array, write_model
+from halfword.weights import Weights, network_arrays
+
+SPECIALS = ["<unk>", "<s>", "</s>"]
+PIECES = ["▁", "a", "b", "c", "d", "▁a", "▁ab", "ab", "abc", "▁b", "bc", "cd", "bcd", "▁cab", "da", "▁d", "é", "한국"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toy:
+    """The shape of a random model."""
+
+    pieces: tuple[str, ...] = tuple(PIECES)
+    segmentation: str = "bpe"
+    embedding: int = 8
+    hidden: int = 12
+    layers: int = 1
+    spread: float = 1.5  # of the weights: larger makes surer predictions
+    seed: int = 0
+
+
+def write_toy(path: Path, toy: Toy) -> Path:
+    """Write a model file of pieces and network."""
+    chance = np.random.default_rng(toy.seed)
+    card = {"profile": "default", "parts": {"network": {}, "pieces": {}}}
+    write_model(path, piece_arrays(toy, chance) | network_arrays(random_weights(toy, chance)), card)
+    return path
+
+
+def piece_arrays(toy: Toy, chance: np.random.Generator) -> dict[str, Array]:
+    """Return the vocabulary: specials, then the pieces with falling scores (BPE's merge order) or random ones."""
+    texts = [text.encode() for text in (*SPECIALS, *toy.pieces)]
+    begins = np.cumsum([0, *map(len, texts)]).astype("<u4")
+    falling = -np.arange(len(texts), dtype="<f4")
+    scores = falling if toy.segmentation == "bpe" else chance.uniform(-9, -1, len(texts)).astype("<f4")
+    kinds = np.array([2, 3, 3] + [1] * len(toy.pieces), "<u1")
+    special = np.array([["char", "bpe", "unigram"].index(toy.segmentation), 0, 1, 2], "<u4")
+    return {
+        "pieces.special": Array("U32", special.tobytes()),
+        "pieces.text": Array("U8", b"".join(texts)),
+        "pieces.begin": Array("U32", begins.tobytes()),
+        "pieces.score": Array("F32", scores.tobytes()),
+        "pieces.kind": Array("U8", kinds.tobytes()),
+    }
+
+
+def random_weights(toy: Toy, chance: np.random.Generator) -> Weights:
+    """Return weights of the right shapes."""
+    size, gates = len(SPECIALS) + len(toy.pieces), 3 * toy.hidden
+
+    def draw(*shape: int, spread: float = toy.spread) -> NDArray[np.float32]:
+        return chance.normal(0, spread, shape).astype(np.float32)
+
+    weights = {
+        "embedding": draw(size, toy.embedding),
+        "output_bias": draw(size),
+        "projection": draw(toy.embedding, toy.hidden),
+        "projection_bias": draw(toy.embedding),
+    }
+    for layer in range(toy.layers):
+        inputs = toy.embedding if layer == 0 else toy.hidden
+        weights[f"layer{layer}.input"] = draw(gates, inputs, spread=inputs**-0.5)
+        weights[f"layer{layer}.recurrent"] = draw(gates, toy.hidden, spread=toy.hidden**-0.5)
+        weights[f"layer{layer}.norm_scale"] = 1 + draw(gates, spread=0.3)
+        weights[f"layer{layer}.norm_bias"] = draw(gates, spread=0.3)
+    return weights
