@@ -33,7 +33,9 @@ def make_popular(make_model: MakeModel) -> MakePopular:
     """Load a popularity completer of the counts given."""
 
     def make(counts: Mapping[str, int], profile: Profile = DEFAULT) -> Popular:
-        return load(make_model(counts, profile))
+        popular = load(make_model(counts, profile))
+        assert isinstance(popular, Popular)
+        return popular
 
     return make
 

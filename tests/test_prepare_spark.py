@@ -9,7 +9,7 @@ import pytest
 
 from halfword.errors import LogError
 from halfword.prepare import Engine, PrepareOptions, prepare
-from halfword.splits import SplitOptions
+from halfword.prepare.splits import SplitOptions
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [

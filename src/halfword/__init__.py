@@ -1,7 +1,8 @@
 """Halfword finishes half-typed search queries."""
 
+__version__ = "0.1.0"
+
 from halfword.complete import Completer, Completion, Neural, Popular, SearchOptions, load
 from halfword.errors import HalfwordError
 
-__version__ = "0.1.0"
 __all__ = ["Completer", "Completion", "HalfwordError", "Neural", "Popular", "SearchOptions", "load"]

@@ -22,7 +22,7 @@ from halfword.text import profile_named
 if TYPE_CHECKING:
     from halfword.evaluate import Progress as EvaluateProgress
     from halfword.evaluate import Report
-    from halfword.funnel import Funnel
+    from halfword.prepare.funnel import Funnel
 
 app = typer.Typer(
     name="halfword",
@@ -90,6 +90,9 @@ def prepare(
     min_users: Annotated[int, typer.Option(help="Learn a query only if so many different users typed it.")] = 1,
     min_count: Annotated[int, typer.Option(help="Learn a query only if it was typed so often.")] = 1,
     blocklist: Annotated[Path | None, typer.Option(help="Phrases, one a line, that no query may hold.")] = None,
+    keep_personal: Annotated[
+        bool, typer.Option("--keep-personal", help="Keep e-mail addresses, phone numbers and long numbers.")
+    ] = False,
     engine: Annotated[str, typer.Option(help="duckdb or spark.")] = "duckdb",
     spark_master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
     as_json: AsJson = False,
@@ -100,13 +103,13 @@ def prepare(
     """
     for module in ("pyarrow", "ibis"):
         require(module, "prepare")
-    from halfword.guess_columns import ColumnNames
     from halfword.prepare import Engine, PrepareOptions
     from halfword.prepare import prepare as run
-    from halfword.splits import SplitBy, SplitOptions
+    from halfword.prepare.guess_columns import ColumnNames
+    from halfword.prepare.splits import SplitBy, SplitOptions
 
     options = PrepareOptions(
-        profile=profile_named(profile),
+        profile=replace(profile_named(profile), scrub=False) if keep_personal else profile_named(profile),
         columns=ColumnNames(query=query_column, user=user_column, time=time_column, count=count_column),
         split=SplitOptions(
             by=None if split is None else _choice(SplitBy, split, "--split"),

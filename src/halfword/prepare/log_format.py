@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.errors import LogError
-from halfword.guess_columns import ColumnNames, columns_by_content, is_header, named_columns
+from halfword.prepare.guess_columns import ColumnNames, columns_by_content, is_header, named_columns
 
 SAMPLE_BYTES = 256 * 1024
 COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}

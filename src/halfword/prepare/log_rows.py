@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.errors import LogError
-from halfword.log_columns import Column, pc
-from halfword.log_format import Format, LogFile
+from halfword.prepare.log_columns import Column, pc
+from halfword.prepare.log_format import Format, LogFile
 
 BLOCK_BYTES = 8 << 20
 LONGEST_LINE = 64 << 20

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,18 @@ import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from halfword.backends import LOG, Progress, duckdb_log, spark_log
-from halfword.blocklist import queries_with, read_phrases
+from halfword import __version__
 from halfword.dataset import ABOUT, Split, write_dataset
 from halfword.errors import LogError, OptionError, OutputError
 from halfword.files import check_output_folder
-from halfword.funnel import Funnel, SplitSize
-from halfword.guess_columns import ColumnNames
-from halfword.log_format import LogFile, find_files
-from halfword.log_rows import Broken, Problem
-from halfword.read_log import MOST_BROKEN, file_and_line, too_broken
-from halfword.splits import PAPER_DATES, SplitOptions, split_counts
+from halfword.prepare.backends import LOG, Progress, duckdb_log, spark_log
+from halfword.prepare.blocklist import queries_with, read_phrases
+from halfword.prepare.funnel import Funnel, SplitSize
+from halfword.prepare.guess_columns import ColumnNames
+from halfword.prepare.log_format import LogFile, find_files
+from halfword.prepare.log_rows import Broken, Problem
+from halfword.prepare.read_log import MOST_BROKEN, file_and_line, too_broken
+from halfword.prepare.splits import PAPER_DATES, SplitOptions, split_counts
 from halfword.text import DEFAULT, PAPER, Profile
 
 
@@ -52,7 +52,7 @@ class PrepareOptions:
         for name in ("min_users", "min_count"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
-        if self.profile is PAPER and self.split.dates is None and self.split.by is None:
+        if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:
             object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
 
 
@@ -224,15 +224,8 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dic
             "engine": options.engine,
         },
         "rows": funnel.as_dict(),
-        "halfword": _version(),
+        "halfword": __version__,
     }
-
-
-def _version() -> str:
-    try:
-        return version("halfword")
-    except PackageNotFoundError:  # a source checkout
-        return "unknown"
 
 
 _EPOCH = datetime(1970, 1, 1)

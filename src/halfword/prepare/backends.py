@@ -13,8 +13,8 @@ import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
 
 from halfword.errors import LogError, OptionError, require
-from halfword.log_format import LogFile
-from halfword.read_log import SCHEMA, read_batches
+from halfword.prepare.log_format import LogFile
+from halfword.prepare.read_log import SCHEMA, read_batches
 from halfword.text import Profile
 
 MOST_MEMORY = 3 << 30  # bytes that DuckDB uses before it goes to disk

@@ -8,8 +8,8 @@ from typing import Any
 
 from halfword.dataset import Split
 from halfword.errors import OptionError
-from halfword.log_columns import microseconds
-from halfword.log_format import LogFile
+from halfword.prepare.log_columns import microseconds
+from halfword.prepare.log_format import LogFile
 
 END_OF_TIME = 2**62
 DAY = 86_400_000_000  # microseconds

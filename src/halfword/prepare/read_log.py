@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from halfword.errors import LogError
-from halfword.log_columns import WHITE_SPACE, Column, counts_of, draws_of, pc, queries_of, times_of
-from halfword.log_format import LogFile
-from halfword.log_rows import Broken, Problem, Rows, rows_of
+from halfword.prepare.log_columns import WHITE_SPACE, Column, counts_of, draws_of, pc, queries_of, times_of
+from halfword.prepare.log_format import LogFile
+from halfword.prepare.log_rows import Broken, Problem, Rows, rows_of
 from halfword.text import SHORTEST_QUERY, Profile
 
 RUN_ROWS = 20  # rows that stay on one side of a split, so that most sessions do

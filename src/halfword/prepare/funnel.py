@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from halfword.dataset import Split
-from halfword.log_rows import Problem
+from halfword.prepare.log_rows import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

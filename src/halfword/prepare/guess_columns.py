@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from halfword.errors import LogError
-from halfword.log_columns import microseconds
+from halfword.prepare.log_columns import microseconds
 
 FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
