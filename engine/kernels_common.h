@@ -11,11 +11,11 @@
 
 namespace halfword {
 
-/// e^x to a relative error of 2e-7, for loops that the compiler turns into vectors.
+/// e^x to a relative error of 2e-7, x being held between −limit and limit; for loops that become vectors.
 template <typename Set>
-inline float exponential(float x) {
-  x = x < -87.0F ? -87.0F : x;
-  x = x > 88.0F ? 88.0F : x;
+inline float exponential(float x, float limit = 87.0F) {
+  x = x < -limit ? -limit : x;
+  x = x > limit ? limit : x;
   const float scaled = x * 1.44269504F;
   const int whole = static_cast<int>(scaled + (scaled < 0.0F ? -0.5F : 0.5F));
   const float part = static_cast<float>(whole);
@@ -28,16 +28,6 @@ inline float exponential(float x) {
   series = series * rest + 5.0000001201e-1F;
   series = series * rest * rest + rest + 1.0F;
   return series * std::bit_cast<float>((whole + 127) << 23);
-}
-
-template <typename Set>
-inline float sigmoid(float x) {
-  return 1.0F / (1.0F + exponential<Set>(-x));
-}
-
-template <typename Set>
-inline float hyperbolic_tangent(float x) {
-  return 1.0F - 2.0F / (exponential<Set>(2.0F * x) + 1.0F);
 }
 
 /// One group of outputs: the compiler maps it onto the registers there are.
@@ -95,25 +85,32 @@ void add(const float* addend, std::size_t size, float* values) {
   for (std::size_t i = 0; i < size; ++i) values[i] += addend[i];
 }
 
-/// What takes `values` to mean 0 and variance 1: (value − mean) × factor.
+/// What takes values to mean 0 and variance 1: value × factor + shift.
 struct Norm {
-  float mean;
   float factor;
+  float shift;
 };
 
 template <typename Set>
 inline Norm norm_of(const float* values, std::size_t size) {
   float sum = 0.0F;
-  for (std::size_t i = 0; i < size; ++i) sum += values[i];
-  const float mean = sum / static_cast<float>(size);
   float squares = 0.0F;
-  for (std::size_t i = 0; i < size; ++i) squares += (values[i] - mean) * (values[i] - mean);
-  return {mean, 1.0F / __builtin_sqrtf(squares / static_cast<float>(size) + 1e-5F)};
+  for (std::size_t i = 0; i < size; ++i) {
+    sum += values[i];
+    squares += values[i] * values[i];
+  }
+  const float mean = sum / static_cast<float>(size);
+  const float variance = squares / static_cast<float>(size) - mean * mean;
+  const float factor = 1.0F / __builtin_sqrtf((variance > 0.0F ? variance : 0.0F) + 1e-5F);
+  return {factor, -mean * factor};
 }
 
+/// With a = e^−(f+1) and b = e^2g, the new cell σ(f+1)·c + (1−σ(f+1))·tanh g is (c·(b+1) + a·(b−1)) / ((1+a)·(b+1)):
+/// one division instead of two. The hidden value σ(o)·tanh c is (d−1) / ((1+e^−o)·(d+1)) with d = e^2c.
 template <typename Set>
 void lstm_cell(const float* __restrict gates, GateNorms norms, std::size_t hidden, const float* __restrict cell,
                float* __restrict new_cell, float* __restrict new_hidden) {
+  constexpr float steep = 30.0F;  // beyond it sigmoid and tangent are flat, and products of exponentials stay finite
   const float* __restrict scale = norms.scale;
   const float* __restrict bias = norms.bias;
   const Norm forget = norm_of<Set>(gates, hidden);
@@ -122,13 +119,15 @@ void lstm_cell(const float* __restrict gates, GateNorms norms, std::size_t hidde
   for (std::size_t i = 0; i < hidden; ++i) {
     const std::size_t j = hidden + i;
     const std::size_t k = 2 * hidden + i;
-    const float f = (gates[i] - forget.mean) * forget.factor * scale[i] + bias[i];
-    const float o = (gates[j] - output.mean) * output.factor * scale[j] + bias[j];
-    const float g = (gates[k] - candidate.mean) * candidate.factor * scale[k] + bias[k];
-    const float keep = sigmoid<Set>(f + 1.0F);
-    const float next = keep * cell[i] + (1.0F - keep) * hyperbolic_tangent<Set>(g);
+    const float f = (gates[i] * forget.factor + forget.shift) * scale[i] + bias[i];
+    const float o = (gates[j] * output.factor + output.shift) * scale[j] + bias[j];
+    const float g = (gates[k] * candidate.factor + candidate.shift) * scale[k] + bias[k];
+    const float a = exponential<Set>(-f - 1.0F, steep);
+    const float b = exponential<Set>(2.0F * g, steep);
+    const float next = (cell[i] * (b + 1.0F) + a * (b - 1.0F)) / ((1.0F + a) * (b + 1.0F));
+    const float d = exponential<Set>(2.0F * next, steep);
     new_cell[i] = next;
-    new_hidden[i] = sigmoid<Set>(o) * hyperbolic_tangent<Set>(next);
+    new_hidden[i] = (d - 1.0F) / ((1.0F + exponential<Set>(-o, steep)) * (d + 1.0F));
   }
 }
 

@@ -64,9 +64,10 @@ void Lstm::start(StateRows& states) const {
   std::fill_n(states.bytes.begin(), layers_.size() * padded_hidden_, std::uint8_t{128});
 }
 
-void Lstm::step(const StateRows& from, std::span<const Step> steps, StateRows& to, LstmScratch& scratch) const {
-  reserve(to, steps.size());
-  for (std::size_t index = 0; index < layers_.size(); ++index) step_layer(index, from, steps, to, scratch);
+void Lstm::step(const StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
+                LstmScratch& scratch) const {
+  reserve(to, first + steps.size());
+  for (std::size_t index = 0; index < layers_.size(); ++index) step_layer(index, from, steps, to, first, scratch);
 }
 
 /// Bring hidden values of one layer side by side: row i of `inputs` is row row_of(i) of `states`.
@@ -89,14 +90,14 @@ void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, 
 }
 
 void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const Step> steps, StateRows& to,
-                      LstmScratch& scratch) const {
+                      std::size_t first, LstmScratch& scratch) const {
   const Layer& layer = layers_[index];
   const std::size_t rows = steps.size();
   const std::size_t width = layer.recurrent.outputs();
   grow(scratch.gates, rows * width);
   grow(scratch.results, rows * width);
   if (index > 0) {
-    gather(to, index - 1, rows, [](std::size_t i) { return i; }, scratch.inputs);
+    gather(to, index - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
     const auto nothing = [this](std::size_t) { return zeros_.data(); };
     layer.input.front().multiply(kernels_, scratch.inputs, rows, nothing, scratch.sums, scratch.results.data());
   }
@@ -107,7 +108,7 @@ void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const 
   layer.recurrent.multiply(kernels_, scratch.inputs, rows, from_below, scratch.sums, scratch.gates.data());
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t old_row = steps[i].row * layers_.size() + index;
-    const std::size_t new_row = i * layers_.size() + index;
+    const std::size_t new_row = (first + i) * layers_.size() + index;
     float* hidden = to.hidden.data() + new_row * padded_hidden_;
     kernels_.lstm_cell(scratch.gates.data() + i * width, {layer.norm_scale.data(), layer.norm_bias.data()}, hidden_,
                        from.cells.data() + old_row * hidden_, to.cells.data() + new_row * hidden_, hidden);
@@ -117,20 +118,22 @@ void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const 
   }
 }
 
-void Lstm::predict(const StateRows& states, std::size_t rows, Predictions& predictions, LstmScratch& scratch) const {
+void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows, Predictions& predictions,
+                   LstmScratch& scratch) const {
   const Linear& projection = head_.front();
   const Linear& output = head_.back();
   predictions.stride = output.outputs();
-  grow(predictions.logits, rows * output.outputs());
-  grow(predictions.normalisers, rows);
+  grow(predictions.logits, (first + rows) * output.outputs());
+  grow(predictions.normalisers, first + rows);
   grow(scratch.results, rows * projection.outputs());
-  gather(states, layers_.size() - 1, rows, [](std::size_t i) { return i; }, scratch.inputs);
+  gather(states, layers_.size() - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
   const auto projection_bias = [this](std::size_t) { return projection_bias_.data(); };
   const auto output_bias = [this](std::size_t) { return output_bias_.data(); };
   projection.multiply(kernels_, scratch.inputs, rows, projection_bias, scratch.sums, scratch.results.data());
   quantise_projected(rows, scratch);
-  output.multiply(kernels_, scratch.inputs, rows, output_bias, scratch.sums, predictions.logits.data());
-  for (std::size_t row = 0; row < rows; ++row) {
+  float* logits = predictions.logits.data() + first * output.outputs();
+  output.multiply(kernels_, scratch.inputs, rows, output_bias, scratch.sums, logits);
+  for (std::size_t row = first; row < first + rows; ++row) {
     predictions.normalisers[row] = kernels_.log_sum_exp(predictions.row(row).data(), vocabulary_);
   }
 }

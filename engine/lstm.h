@@ -50,11 +50,13 @@ class Lstm {
   /// Fill row 0 of `states` with what the network knows before it has read anything.
   void start(StateRows& states) const;
 
-  /// Read a piece from each of the rows named by `steps`; row i of `to` is where step i leads.
-  void step(const StateRows& from, std::span<const Step> steps, StateRows& to, LstmScratch& scratch) const;
+  /// Read a piece from each of the rows named by `steps`; row `first` + i of `to` is where step i leads.
+  void step(const StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
+            LstmScratch& scratch) const;
 
-  /// Predict what comes next after each of the first `rows` states.
-  void predict(const StateRows& states, std::size_t rows, Predictions& predictions, LstmScratch& scratch) const;
+  /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`.
+  void predict(const StateRows& states, std::size_t first, std::size_t rows, Predictions& predictions,
+               LstmScratch& scratch) const;
 
   /// Copy one row of states.
   void copy_row(const StateRows& from, std::size_t from_row, StateRows& to, std::size_t to_row) const;
@@ -79,7 +81,7 @@ class Lstm {
   void gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
               InputRows& inputs) const;
   void step_layer(std::size_t index, const StateRows& from, std::span<const Step> steps, StateRows& to,
-                  LstmScratch& scratch) const;
+                  std::size_t first, LstmScratch& scratch) const;
   void quantise_projected(std::size_t rows, LstmScratch& scratch) const;
 
   const Kernels& kernels_;

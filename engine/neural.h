@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lstm.h"
+#include "opening.h"
 #include "pieces.h"
 #include "search.h"
 
@@ -14,10 +15,10 @@ class Neural {
  public:
   /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name.
   Neural(const ModelFile& file, Precision precision, const std::string& kernels)
-      : pieces_(file), lstm_(file, pieces_.size(), precision, kernels_named(kernels)) {}
+      : pieces_(file), lstm_(file, pieces_.size(), precision, kernels_named(kernels)), opening_(lstm_, pieces_) {}
 
   SearchResult complete(std::string_view prefix, const SearchOptions& options) const {
-    return search(pieces_, lstm_, prefix, options);
+    return search({pieces_, lstm_, opening_}, prefix, options);
   }
 
   const Pieces& pieces() const { return pieces_; }
@@ -26,6 +27,7 @@ class Neural {
  private:
   Pieces pieces_;
   Lstm lstm_;
+  Opening opening_;
 };
 
 }  // namespace halfword

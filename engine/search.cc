@@ -62,41 +62,42 @@ struct Buffers {
 /// The search for one prefix.
 class Search {
  public:
-  Search(const Pieces& pieces, const Lstm& lstm, std::string_view prefix, const SearchOptions& options,
-         Buffers& buffers)
-      : pieces_(pieces),
-        lstm_(lstm),
+  Search(const SearchModel& model, std::string_view prefix, const SearchOptions& options, Buffers& buffers)
+      : pieces_(model.pieces),
+        lstm_(model.lstm),
+        opening_(model.opening),
         options_(options),
         buffers_(buffers),
         escaped_(escape(prefix)),
         begun_(Clock::now()),
-        starts_(find_starts(pieces, escaped_, options)),
+        starts_(find_starts(model.pieces, escaped_, options)),
         finished_(options.count) {}
 
   SearchResult run() {
     read_starts();
     seed();
-    while (!buffers_.beam.empty() && result_.steps < options_.max_pieces && in_time()) {
-      harvest();
-      expand();
+    expand();
+    while (!buffers_.children.empty() && result_.steps < options_.max_pieces && in_time()) {
       advance();
+      expand();
     }
-    if (result_.steps == options_.max_pieces) harvest();
     result_.completions = finished_.rank(options_.merge, options_.conditional ? mass_ : 0.0, floor_);
     return std::move(result_);
   }
 
  private:
   void read_starts();
+  void read_level(std::size_t depth);
   void keep_start(std::size_t start, std::size_t row);
   double mass_of(const Start& start, std::size_t row) const;
   void seed();
-  void harvest();
+  void harvest(const Hypothesis& hypothesis);
   void expand();
   void expand_all(std::uint32_t parent);
   void expand_with(std::uint32_t parent, std::span<const PieceId> allowed);
   void offer(std::uint32_t parent, PieceId piece, double score);
   void advance();
+  void adopt_children();
   std::string text_of(const Hypothesis& hypothesis) const;
   bool in_time();
 
@@ -109,6 +110,7 @@ class Search {
 
   const Pieces& pieces_;
   const Lstm& lstm_;
+  const Opening& opening_;
   const SearchOptions& options_;
   Buffers& buffers_;
   std::string escaped_;
@@ -130,12 +132,9 @@ void Search::read_starts() {
   Buffers& buffers = buffers_;
   std::vector<Node> level{{0, 0.0, {}}};
   for (std::uint32_t start = 0; start < starts_.size(); ++start) level.front().starts.push_back(start);
-  lstm_.start(buffers.next_states);
   buffers.steps.assign(1, {0, pieces_.begin()});
   for (std::size_t depth = 0; !level.empty(); ++depth) {
-    lstm_.step(buffers.next_states, buffers.steps, buffers.states, buffers.scratch);
-    lstm_.predict(buffers.states, level.size(), buffers.predictions, buffers.scratch);
-    result_.cells += level.size();
+    read_level(depth);
     std::vector<Node> next;
     buffers.steps.clear();
     for (const Node& node : level) {
@@ -161,6 +160,28 @@ void Search::read_starts() {
     std::swap(buffers.states, buffers.next_states);
     level = std::move(next);
   }
+}
+
+/// Take the steps of one level from `next_states` to `states`; how queries begin is known already.
+void Search::read_level(std::size_t depth) {
+  Buffers& buffers = buffers_;
+  const std::size_t rows = buffers.steps.size();
+  const auto known = [&](const Step& step) { return opening_.has_row(step.piece); };
+  if (depth == 0) {
+    lstm_.copy_row(opening_.begin_state(), 0, buffers.states, 0);
+    buffers.predictions = opening_.begin_prediction();
+    return;
+  }
+  if (depth == 1 && std::all_of(buffers.steps.begin(), buffers.steps.end(), known)) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t first_row = opening_.row_of(buffers.steps[row].piece);
+      lstm_.copy_row(opening_.first_states(), first_row, buffers.states, row);
+    }
+  } else {
+    lstm_.step(buffers.next_states, buffers.steps, buffers.states, 0, buffers.scratch);
+    result_.cells += rows;
+  }
+  lstm_.predict(buffers.states, 0, rows, buffers.predictions, buffers.scratch);
 }
 
 /// Put the state and prediction of a start where the first expansion looks for them.
@@ -198,19 +219,18 @@ void Search::seed() {
     buffers_.beam.push_back({starts_[start].score, start, start, no_link, after_space});
   }
   if (options_.min_probability > 0.0) floor_ = mass_ + std::log(options_.min_probability);
+  for (const Hypothesis& hypothesis : buffers_.beam) {
+    if (options_.echo && starts_[hypothesis.start].tail == space_mark) harvest(hypothesis);
+  }
 }
 
-/// Let every hypothesis that can end here do so.
-void Search::harvest() {
-  for (const Hypothesis& hypothesis : buffers_.beam) {
-    const bool is_prefix = hypothesis.link == no_link;
-    const bool echoes = is_prefix && options_.echo && starts_[hypothesis.start].tail == space_mark;
-    if ((is_prefix && !echoes) || hypothesis.after_space) continue;
-    const double normaliser = predictions().normalisers[hypothesis.row];
-    const double score = hypothesis.score + predictions().row(hypothesis.row)[pieces_.end()] - normaliser;
-    const std::string text = text_of(hypothesis);
-    if (is_utf8(text)) finished_.add(unescape(text), score);
-  }
+/// Let a hypothesis end here, if its text is one.
+void Search::harvest(const Hypothesis& hypothesis) {
+  if (hypothesis.after_space) return;
+  const double normaliser = predictions().normalisers[hypothesis.row];
+  const double score = hypothesis.score + predictions().row(hypothesis.row)[pieces_.end()] - normaliser;
+  const std::string text = text_of(hypothesis);
+  if (is_utf8(text)) finished_.add(unescape(text), score);
 }
 
 /// Choose the best children of all hypotheses, as many as the beam holds.
@@ -271,10 +291,29 @@ void Search::offer(std::uint32_t parent, PieceId piece, double score) {
   std::push_heap(children.begin(), children.end());
 }
 
-/// Read the chosen pieces; the children become the beam.
+/// Read the chosen pieces, best first and a few at a time: what ends among them raises the bound, and the rest may be
+/// spared.
 void Search::advance() {
+  constexpr std::size_t chunk = 5;  // rows from which on the kernels run at full speed
   Buffers& buffers = buffers_;
   const StateRows& from = result_.steps == 0 ? buffers.start_states : buffers.states;
+  adopt_children();
+  ++result_.steps;
+  std::size_t done = 0;
+  while (done < buffers.beam.size() && buffers.beam[done].score >= bound()) {
+    const std::size_t count = std::min(chunk, buffers.beam.size() - done);
+    lstm_.step(from, std::span(buffers.steps).subspan(done, count), buffers.next_states, done, buffers.scratch);
+    lstm_.predict(buffers.next_states, done, count, buffers.predictions, buffers.scratch);
+    result_.cells += count;
+    for (const std::size_t end = done + count; done < end; ++done) harvest(buffers.beam[done]);
+  }
+  buffers.beam.resize(done);
+  std::swap(buffers.states, buffers.next_states);
+}
+
+/// The children become the beam.
+void Search::adopt_children() {
+  Buffers& buffers = buffers_;
   std::swap(buffers.parents, buffers.beam);
   buffers.steps.clear();
   buffers.beam.clear();
@@ -286,12 +325,6 @@ void Search::advance() {
                             pieces_.text(child.piece).ends_with(space_mark)});
     buffers.links.push_back({parent.link, child.piece});
   }
-  ++result_.steps;
-  if (buffers.beam.empty()) return;
-  lstm_.step(from, buffers.steps, buffers.next_states, buffers.scratch);
-  lstm_.predict(buffers.next_states, buffers.steps.size(), buffers.predictions, buffers.scratch);
-  result_.cells += buffers.steps.size();
-  std::swap(buffers.states, buffers.next_states);
 }
 
 std::string Search::text_of(const Hypothesis& hypothesis) const {
@@ -336,9 +369,9 @@ std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, c
   return starts;
 }
 
-SearchResult search(const Pieces& pieces, const Lstm& lstm, std::string_view prefix, const SearchOptions& options) {
+SearchResult search(const SearchModel& model, std::string_view prefix, const SearchOptions& options) {
   thread_local Buffers buffers;
-  return Search(pieces, lstm, prefix, options, buffers).run();
+  return Search(model, prefix, options, buffers).run();
 }
 
 }  // namespace halfword

@@ -7,6 +7,7 @@
 
 #include "completion.h"
 #include "lstm.h"
+#include "opening.h"
 #include "pieces.h"
 
 namespace halfword {
@@ -46,7 +47,14 @@ struct Start {
 /// as long as some piece begins with those and goes on.
 std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, const SearchOptions& options);
 
+/// What a search reads.
+struct SearchModel {
+  const Pieces& pieces;
+  const Lstm& lstm;
+  const Opening& opening;
+};
+
 /// The likeliest completions of `prefix` by the network, best first.
-SearchResult search(const Pieces& pieces, const Lstm& lstm, std::string_view prefix, const SearchOptions& options);
+SearchResult search(const SearchModel& model, std::string_view prefix, const SearchOptions& options);
 
 }  // namespace halfword

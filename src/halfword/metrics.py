@@ -10,7 +10,7 @@ def hashed_prefix_length(query: str) -> int:
     """Return the prefix length at which the paper measures `query`: 2 to len(query) - 1, fixed by a hash.
 
     >>> hashed_prefix_length("weather")
-    5
+    3
     """
     digest = md5(f"{query}0".encode(), usedforsecurity=False).hexdigest()
     return SHORTEST_PREFIX + int(digest, 16) % (len(query) - SHORTEST_PREFIX)
