@@ -31,6 +31,10 @@ struct Kernels {
   void (*dequantise)(const std::int32_t* sums, const float* scales, float scale, const float* addend, std::size_t size,
                      float* values);
 
+  /// The same with an addend in bfloat16, the upper half of a float.
+  void (*dequantise_half)(const std::int32_t* sums, const float* scales, float scale, const std::uint16_t* addend,
+                          std::size_t size, float* values);
+
   /// values[i] += addend[i].
   void (*add)(const float* addend, std::size_t size, float* values);
 

@@ -7,42 +7,56 @@ namespace {
 
 struct Avx512 {};
 
-/// The sums of `Rows` rows for two groups of outputs stay in registers while the inputs pass by.
+/// The sums of `Rows` rows for `Groups` groups of outputs stay in registers while the inputs pass by.
 ///
 /// The inputs are raised by 128, so the sums start at the offsets, which take that back.
-template <int Rows>
-void multiply_block(const Int8Matrix& matrix, const std::uint8_t* inputs, std::int32_t* outputs) {
+template <std::size_t Rows, std::size_t Groups>
+void multiply_groups(const Int8Matrix& matrix, std::size_t output, const std::uint8_t* inputs, std::int32_t* outputs) {
   const std::size_t width = matrix.inputs;
-  for (std::size_t output = 0; output < matrix.outputs; output += 2 * output_group) {
-    const std::int8_t* first = matrix.weights.data() + output * width;
-    const std::int8_t* second = first + output_group * width;
-    __m512i left[Rows];
-    __m512i right[Rows];
-    const __m512i left_start = _mm512_load_si512(matrix.offsets.data() + output);
-    const __m512i right_start = _mm512_load_si512(matrix.offsets.data() + output + output_group);
+  const std::int8_t* weights = matrix.weights.data() + output * width;
+  __m512i sums[Rows][Groups];
 #pragma GCC unroll 16
-    for (int row = 0; row < Rows; ++row) {
-      left[row] = left_start;
-      right[row] = right_start;
+  for (std::size_t group = 0; group < Groups; ++group) {
+    const __m512i offset = _mm512_load_si512(matrix.offsets.data() + output + group * output_group);
+#pragma GCC unroll 16
+    for (std::size_t row = 0; row < Rows; ++row) sums[row][group] = offset;
+  }
+  for (std::size_t input = 0; input < width; input += input_group) {
+    __m512i columns[Groups];
+#pragma GCC unroll 16
+    for (std::size_t group = 0; group < Groups; ++group) {
+      columns[group] = _mm512_load_si512(weights + (group * width + input) * output_group);
     }
-    for (std::size_t input = 0; input < width; input += input_group) {
-      const __m512i left_weights = _mm512_load_si512(first + input * output_group);
-      const __m512i right_weights = _mm512_load_si512(second + input * output_group);
 #pragma GCC unroll 16
-      for (int row = 0; row < Rows; ++row) {
-        std::int32_t lane;
-        __builtin_memcpy(&lane, inputs + static_cast<std::size_t>(row) * width + input, sizeof(lane));
-        const __m512i values = _mm512_set1_epi32(lane);
-        left[row] = _mm512_dpbusd_epi32(left[row], values, left_weights);
-        right[row] = _mm512_dpbusd_epi32(right[row], values, right_weights);
+    for (std::size_t row = 0; row < Rows; ++row) {
+      std::int32_t lane;
+      __builtin_memcpy(&lane, inputs + row * width + input, sizeof(lane));
+      const __m512i values = _mm512_set1_epi32(lane);
+#pragma GCC unroll 16
+      for (std::size_t group = 0; group < Groups; ++group) {
+        sums[row][group] = _mm512_dpbusd_epi32(sums[row][group], values, columns[group]);
       }
     }
+  }
 #pragma GCC unroll 16
-    for (int row = 0; row < Rows; ++row) {
-      std::int32_t* target = outputs + static_cast<std::size_t>(row) * matrix.outputs + output;
-      _mm512_storeu_si512(target, left[row]);
-      _mm512_storeu_si512(target + output_group, right[row]);
+  for (std::size_t row = 0; row < Rows; ++row) {
+#pragma GCC unroll 16
+    for (std::size_t group = 0; group < Groups; ++group) {
+      _mm512_storeu_si512(outputs + row * matrix.outputs + output + group * output_group, sums[row][group]);
     }
+  }
+}
+
+/// All outputs of `Rows` rows. Few rows take many groups at a time, so that the weights come in by many streams.
+template <std::size_t Rows>
+void multiply_block(const Int8Matrix& matrix, const std::uint8_t* inputs, std::int32_t* outputs) {
+  constexpr std::size_t groups = Rows <= 2 ? 8 : Rows <= 6 ? 4 : 2;
+  std::size_t output = 0;
+  for (; output + groups * output_group <= matrix.outputs; output += groups * output_group) {
+    multiply_groups<Rows, groups>(matrix, output, inputs, outputs);
+  }
+  for (; output < matrix.outputs; output += 2 * output_group) {
+    multiply_groups<Rows, 2>(matrix, output, inputs, outputs);
   }
 }
 

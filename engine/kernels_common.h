@@ -16,9 +16,8 @@ template <typename Set>
 inline float exponential(float x, float limit = 87.0F) {
   x = x < -limit ? -limit : x;
   x = x > limit ? limit : x;
-  const float scaled = x * 1.44269504F;
-  const int whole = static_cast<int>(scaled + (scaled < 0.0F ? -0.5F : 0.5F));
-  const float part = static_cast<float>(whole);
+  const int exponent = static_cast<int>(x * 1.44269504F + 127.5F);  // raised by 127, as floats hold it
+  const float part = static_cast<float>(exponent) - 127.0F;
   const float rest = (x - part * 0.693359375F) + part * 2.12194440e-4F;
   float series = 1.9875691500e-4F;
   series = series * rest + 1.3981999507e-3F;
@@ -27,7 +26,7 @@ inline float exponential(float x, float limit = 87.0F) {
   series = series * rest + 1.6666665459e-1F;
   series = series * rest + 5.0000001201e-1F;
   series = series * rest * rest + rest + 1.0F;
-  return series * std::bit_cast<float>((whole + 127) << 23);
+  return series * std::bit_cast<float>(exponent << 23);
 }
 
 /// One group of outputs: the compiler maps it onto the registers there are.
@@ -78,6 +77,15 @@ template <typename Set>
 void dequantise(const std::int32_t* sums, const float* scales, float scale, const float* addend, std::size_t size,
                 float* __restrict values) {
   for (std::size_t i = 0; i < size; ++i) values[i] = addend[i] + static_cast<float>(sums[i]) * (scales[i] * scale);
+}
+
+template <typename Set>
+void dequantise_half(const std::int32_t* sums, const float* scales, float scale, const std::uint16_t* addend,
+                     std::size_t size, float* __restrict values) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const float added = std::bit_cast<float>(static_cast<std::uint32_t>(addend[i]) << 16);
+    values[i] = added + static_cast<float>(sums[i]) * (scales[i] * scale);
+  }
 }
 
 template <typename Set>
@@ -181,6 +189,7 @@ constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8
           .multiply_int8 = multiply_int8,
           .multiply_float = multiply_float<Set>,
           .dequantise = dequantise<Set>,
+          .dequantise_half = dequantise_half<Set>,
           .add = add<Set>,
           .lstm_cell = lstm_cell<Set>,
           .quantise = quantise<Set>,

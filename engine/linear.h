@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kernels.h"
@@ -42,25 +43,35 @@ class Linear {
   std::size_t outputs() const { return int8_ ? int8_->outputs : float32_->outputs; }  // padded
   std::size_t inputs() const { return int8_ ? int8_->inputs : float32_->inputs; }     // padded
 
-  /// results[row] = addend_of(row) + matrix × inputs[row].
+  /// results[row] = addend_of(row) + matrix × inputs[row]; in 8 bits the addend may be in bfloat16.
   template <typename AddendOf>
   void multiply(const Kernels& kernels, const InputRows& inputs, std::size_t rows, const AddendOf& addend_of,
                 AlignedVector<std::int32_t>& sums, float* results) const {
     const std::size_t width = outputs();
-    if (float32_) {
-      kernels.multiply_float(*float32_, inputs.floats.data(), rows, results);
-      for (std::size_t row = 0; row < rows; ++row) kernels.add(addend_of(row), width, results + row * width);
-      return;
+    if constexpr (std::is_same_v<decltype(addend_of(0)), const float*>) {
+      if (float32_) {
+        kernels.multiply_float(*float32_, inputs.floats.data(), rows, results);
+        for (std::size_t row = 0; row < rows; ++row) kernels.add(addend_of(row), width, results + row * width);
+        return;
+      }
     }
     grow(sums, rows * width);
     kernels.multiply_int8(*int8_, inputs.bytes.data(), rows, sums.data());
     for (std::size_t row = 0; row < rows; ++row) {
-      kernels.dequantise(sums.data() + row * width, int8_->scales.data(), inputs.steps[row], addend_of(row), width,
-                         results + row * width);
+      dequantise(kernels, sums.data() + row * width, inputs.steps[row], addend_of(row), results + row * width);
     }
   }
 
  private:
+  void dequantise(const Kernels& kernels, const std::int32_t* sums, float step, const float* addend,
+                  float* results) const {
+    kernels.dequantise(sums, int8_->scales.data(), step, addend, outputs(), results);
+  }
+  void dequantise(const Kernels& kernels, const std::int32_t* sums, float step, const std::uint16_t* addend,
+                  float* results) const {
+    kernels.dequantise_half(sums, int8_->scales.data(), step, addend, outputs(), results);
+  }
+
   std::optional<Int8Matrix> int8_;
   std::optional<FloatMatrix> float32_;
 };

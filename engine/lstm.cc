@@ -1,6 +1,7 @@
 #include "lstm.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,11 @@ namespace {
 
 constexpr std::size_t gates_per_cell = 3;
 constexpr float hidden_step = 1.0F / 127.0F;  // hidden values lie between −1 and 1
+
+/// The upper half of a float, rounded.
+std::uint16_t to_half(float value) {
+  return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16);
+}
 
 }  // namespace
 
@@ -49,6 +55,11 @@ void Lstm::load_table(const ModelFile& file) {
   }
   table_.resize(vocabulary_ * input.outputs);
   kernels_.multiply_float(input, padded.data(), vocabulary_, table_.data());
+  if (precision_ == Precision::int8) {
+    half_table_.resize(table_.size());
+    std::transform(table_.begin(), table_.end(), half_table_.begin(), to_half);
+    table_ = {};
+  }
 }
 
 void Lstm::reserve(StateRows& states, std::size_t rows) const {
@@ -102,10 +113,14 @@ void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const 
     layer.input.front().multiply(kernels_, scratch.inputs, rows, nothing, scratch.sums, scratch.results.data());
   }
   gather(from, index, rows, [&](std::size_t i) { return steps[i].row; }, scratch.inputs);
-  const auto from_below = [&](std::size_t i) {
-    return index == 0 ? table_.data() + steps[i].piece * width : scratch.results.data() + i * width;
-  };
-  layer.recurrent.multiply(kernels_, scratch.inputs, rows, from_below, scratch.sums, scratch.gates.data());
+  if (index == 0 && precision_ == Precision::int8) {
+    const auto read = [&](std::size_t i) { return half_table_.data() + steps[i].piece * width; };
+    layer.recurrent.multiply(kernels_, scratch.inputs, rows, read, scratch.sums, scratch.gates.data());
+  } else {
+    const float* below = index == 0 ? table_.data() : scratch.results.data();
+    const auto read = [&](std::size_t i) { return below + (index == 0 ? steps[i].piece : i) * width; };
+    layer.recurrent.multiply(kernels_, scratch.inputs, rows, read, scratch.sums, scratch.gates.data());
+  }
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t old_row = steps[i].row * layers_.size() + index;
     const std::size_t new_row = (first + i) * layers_.size() + index;

@@ -94,7 +94,9 @@ class Lstm {
   std::vector<Linear> head_;  // the projection, then the output layer
   AlignedVector<float> projection_bias_;
   AlignedVector<float> output_bias_;
-  AlignedVector<float> table_;  // what reading each piece adds to the gates of layer 0
+  // What reading each piece adds to the gates of layer 0; in 8 bits halved to bfloat16, for it is read from far away.
+  AlignedVector<float> table_;
+  AlignedVector<std::uint16_t> half_table_;
   AlignedVector<float> zeros_;
 };
 
