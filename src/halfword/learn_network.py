@@ -43,6 +43,7 @@ def learn_network(
     with join_world(device) as world:
         progress("reading the train and valid splits")
         train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
+        options = options.fitted(sum(train.values()), world.size)
         state, arrays = _start(output, run, State(describe(options), fingerprint(train)), world)
         segmenter = _segmenter(train, arrays, options, world, device, progress)
         progress(f"segmenting {len(train):,} queries")

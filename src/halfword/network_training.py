@@ -1,5 +1,6 @@
 """How a network is trained: the options, the presets, and the learning rate as training goes on."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -25,10 +26,10 @@ class NetworkTraining:
     network: NetworkOptions = field(default_factory=NetworkOptions)
     alpha: float = 0.2  # how sharply unigram segmentations are drawn; 0 takes the best one, as char and bpe do
     epochs: int = 30
-    batch: int = 1024  # queries a step, in each process
-    learning_rate: float = 3e-3
+    batch: int = 0  # queries a step, in each process; 0 for what suits the data
+    learning_rate: float = 0.0  # of Adam, at its highest; 0 for what suits the batch
     schedule: Schedule = Schedule.DECAY
-    warmup: float = 0.02  # share of the training over which the learning rate rises
+    warmup: float = 0.05  # share of the training over which the learning rate rises
     clip: float = 0.25  # longest gradient
     weight_decay: float = 0.0
     most_tokens: int = 40  # a query is cut here
@@ -37,8 +38,8 @@ class NetworkTraining:
 
     def __post_init__(self) -> None:
         _check("epochs", self.epochs, 1, 10_000)
-        _check("batch", self.batch, 1, 1_000_000)
-        _check("learning rate", self.learning_rate, 1e-9, 1)
+        _check("batch", self.batch, 0, 1_000_000)
+        _check("learning rate", self.learning_rate, 0, 1)
         _check("alpha", self.alpha, 0, 10)
         _check("warmup", self.warmup, 0, 0.9)
         _check("clip", self.clip, 1e-9, 1e9)
@@ -50,6 +51,15 @@ class NetworkTraining:
     def samples(self) -> bool:
         """Whether a segmentation is drawn at every reading."""
         return self.segment.kind is Kind.UNIGRAM and self.alpha > 0
+
+    def fitted(self, rows: int, processes: int = 1) -> "NetworkTraining":
+        """Return these options with a batch that suits so many queries an epoch, and a learning rate that suits it.
+
+        A small log needs many small steps, a large one fills a GPU; Adam's steps may grow with the root of the batch.
+        """
+        batch = self.batch or min(max(2 ** ((rows // _STEPS_AN_EPOCH).bit_length() - 1), 64), _LARGEST_BATCH)
+        rate = self.learning_rate or _HIGHEST_RATE * min(math.sqrt(batch * processes / _LARGEST_BATCH), 1.0)
+        return replace(self, batch=batch, learning_rate=rate)
 
     def learning_rate_at(self, progress: float) -> float:
         """Return the learning rate when `progress` of the training, from 0 to 1, is over.
@@ -63,6 +73,11 @@ class NetworkTraining:
         return self.learning_rate * max(min(rising, (1 - progress) / (1 - self.warmup)), 0.0)
 
 
+_STEPS_AN_EPOCH = 100  # at the least, where the log allows batches of 64
+_LARGEST_BATCH = 4096
+_HIGHEST_RATE = 2e-2  # at the largest batch
+
+
 def _check(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         raise OptionError(f"{name} must lie between {least:g} and {most:g}, got {value}")
@@ -72,6 +87,7 @@ PRESETS = {
     "default": NetworkTraining(),
     "paper": NetworkTraining(
         segment=SegmentOptions(kind=Kind.BPE, size=256, coverage=0.9995),
+        batch=1024,
         learning_rate=5e-3,
         schedule=Schedule.CONSTANT,
         warmup=0.0,

@@ -2,8 +2,8 @@
 
 SentencePiece draws a path through the lattice of a query with probability ∝ exp(alpha × the sum of its scores), over
 all paths (l = ∞). The same draw is made here for many queries at once, on the CPU or the GPU: the chance that a piece
-of so many characters ends at a position, given that some piece ends there, never changes, so it is worked out once; a
-reading then walks from the end of the query to its beginning and takes one random number a piece.
+of so many characters begins at a position, given that some piece begins there, never changes, so it is worked out once;
+a reading then walks from the beginning of the query and takes one random number a piece.
 """
 
 import re
@@ -24,11 +24,11 @@ _ALMOST_ONE = 1 - 1e-6
 
 @dataclass(frozen=True, slots=True)
 class SampledTokens:
-    """The lattices of all queries: position p of query q is number first[q] + p, 0 being before its first character."""
+    """The lattices of all queries: position p of query q, after its p-th character, is number first[q] + p."""
 
     first: Tensor  # (queries): the number of position 0
-    length: Tensor  # (queries): the number of the last position, less first
-    key: Tensor  # (edges): the position where the edge ends, plus the share of the edges there up to this one
+    length: Tensor  # (queries): the characters of the query
+    key: Tensor  # (edges): the position where the edge begins, plus the share of the edges there up to this one
     piece: Tensor  # (edges)
     width: Tensor  # (edges): the characters of the piece
     end: int  # the piece that ends a query
@@ -36,30 +36,20 @@ class SampledTokens:
 
     def tokens(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """Draw a segmentation of each row."""
-        position, first = (self.first + self.length)[rows], self.first[rows]
-        backwards, taken = self._walk(position, first, generator)
-        steps = torch.arange(self.most_tokens, device=rows.device)
-        source = taken[:, None] - 1 - steps  # the last piece that was drawn is the first of the query
-        found = backwards.gather(1, source.clamp(min=0, max=backwards.shape[1] - 1))
-        ended = torch.where(steps == taken[:, None], self.end, IGNORED)
-        return torch.where(source >= 0, found, ended.to(found.dtype))
-
-    def _walk(self, position: Tensor, first: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Return the pieces of each row from last to first, and their number."""
-        alive = torch.arange(len(position), device=position.device)
-        taken = torch.zeros_like(position)
-        columns: list[Tensor] = []
-        while len(alive):
-            here = position[alive]
-            draw = torch.rand(len(alive), generator=generator, device=here.device, dtype=torch.float64)
-            edge = torch.searchsorted(self.key, here + draw.clamp_(max=_ALMOST_ONE), right=True)
-            column = self.piece.new_full((len(position),), IGNORED)
-            column[alive] = self.piece[edge]
-            columns.append(column)
-            position[alive] = here - self.width[edge]
-            taken[alive] += 1
-            alive = alive[position[alive] > first[alive]]
-        return torch.stack(columns, 1), taken
+        position, last = self.first[rows], (self.first + self.length)[rows]
+        drawn = self.piece.new_full((len(rows), self.most_tokens), IGNORED)
+        alive = torch.arange(len(rows), device=rows.device)
+        for step in range(self.most_tokens):
+            over = position == last
+            drawn[alive[over], step] = self.end
+            alive, position, last = alive[~over], position[~over], last[~over]
+            if not len(alive):
+                break
+            draw = torch.rand(len(alive), generator=generator, device=rows.device, dtype=torch.float64)
+            edge = torch.searchsorted(self.key, position + draw.clamp_(max=_ALMOST_ONE), right=True)
+            drawn[alive, step] = self.piece[edge]
+            position = position + self.width[edge]
+        return drawn
 
 
 def sampled_tokens(
@@ -149,37 +139,35 @@ def _lattice(queries: list[str], trie: _Trie, alpha: float) -> tuple[Tensor, Ten
 
 
 def _edges(codes: Tensor, length: Tensor, first: Tensor, trie: _Trie) -> tuple[Tensor, Tensor]:
-    """Return the piece of each width that ends at each position and its score (positions, widest)."""
+    """Return the piece of each width that begins at each position and its score (positions, widest)."""
     device, total = codes.device, int(length.sum()) + len(length)
     query = torch.repeat_interleave(torch.arange(len(length), device=device), length)
-    begin = torch.arange(len(codes), device=device) + query  # the position before each character
-    last = (first + length)[query]
-    pieces = torch.full((total, trie.widest), -1, dtype=torch.int32, device=device)
-    weights = torch.full((total, trie.widest), -torch.inf, device=device, dtype=torch.float64)
-    node = torch.zeros(len(codes), dtype=torch.int64, device=device)
     start = torch.arange(len(codes), device=device)
+    begin, last = start + query, (first + length)[query]  # positions: a query has one more than it has characters
+    pieces = torch.full((total, trie.widest), -1, dtype=torch.int32, device=device)
+    scores = torch.full((total, trie.widest), -torch.inf, device=device, dtype=torch.float64)
+    node = torch.zeros(len(codes), dtype=torch.int64, device=device)
     for width in range(trie.widest):
         inside = begin + width < last
         begin, node, start, last = begin[inside], node[inside], start[inside], last[inside]
         node = trie.child(node, codes[start + width])
         known = node >= 0
         begin, node, start, last = begin[known], node[known], start[known], last[known]
-        pieces[begin + width + 1, width] = trie.piece[node]
-        weights[begin + width + 1, width] = trie.score[node].double()
-    return pieces, weights
+        pieces[begin, width] = trie.piece[node]
+        scores[begin, width] = trie.score[node].double()
+    return pieces, scores
 
 
 def _shares(weights: Tensor, length: Tensor, first: Tensor) -> Tensor:
-    """Return the chance of each edge among those that end where it ends, by the forward sums of all paths."""
+    """Return the chance of each edge among those that begin where it begins, by the sums of all paths to the end."""
     total, widest = weights.shape
-    padded = torch.full((total + widest,), -torch.inf, dtype=torch.float64, device=weights.device)
-    padded[widest + first] = 0.0  # forward sums, with room before the first for edges that do not exist
+    sums = torch.full((total + widest,), -torch.inf, dtype=torch.float64, device=weights.device)
+    sums[first + length] = 0.0
     widths = torch.arange(1, widest + 1, device=weights.device)
-    for step in range(1, int(length.max()) + 1):
-        here = first[length >= step] + step
-        before = padded[widest + here[:, None] - widths]
-        padded[widest + here] = torch.logsumexp(before + weights[here], 1)
+    for left in range(1, int(length.max()) + 1):
+        here = (first + length - left)[length >= left]
+        sums[here] = torch.logsumexp(sums[here[:, None] + widths] + weights[here], 1)
     here = torch.arange(total, device=weights.device)
-    shares = torch.exp(padded[widest + here[:, None] - widths] + weights - padded[widest + here][:, None])
-    shares[first] = 0.0  # nothing ends before the first character
+    shares = torch.exp(sums[here[:, None] + widths] + weights - sums[here][:, None])
+    shares[first + length] = 0.0  # nothing begins after the last character
     return shares

@@ -20,14 +20,13 @@ class Stepper:
         self.world = world
         self.begin = begin
         self.device = network.embedding.device
-        self.optimizer = torch.optim.AdamW(
-            network.parameters(), lr=self._first_rate(), weight_decay=options.weight_decay, fused=True, capturable=False
-        )
+        self.optimizer = self._make_optimizer()
         self.loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
         self._batches: list[Batch] = []
 
-    def _first_rate(self) -> float | Tensor:
-        return self.options.learning_rate
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        rate, decay = self.options.learning_rate, self.options.weight_decay
+        return torch.optim.AdamW(self.network.parameters(), lr=rate, weight_decay=decay, fused=True)
 
     def load(self, chunk: Chunk) -> None:
         """Make the batches of `chunk` those that `step` takes by their number."""

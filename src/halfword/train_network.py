@@ -21,7 +21,7 @@ from halfword.network_training import NetworkTraining
 from halfword.step import Stepper, seeded
 
 _CHUNK = 64  # batches that are drawn and sorted at once
-_VALID_BATCH = 512
+_VALID_BATCH = {"cpu": 512, "cuda": 8192}
 
 
 class TrainingStopped(HalfwordError):
@@ -171,7 +171,7 @@ class Training:
         targets = self.valid.source.tokens(rows, self._generator("valid"))
         by_length = (targets >= 0).sum(1).argsort(descending=True, stable=True)
         total = 0.0
-        for part in torch.split(by_length, _VALID_BATCH):
+        for part in torch.split(by_length, _VALID_BATCH[device.type]):
             total += self._weighted_loss(targets[part], counts[rows[part]])
         (total,) = self.world.sum([total], device)
         return total / self.valid.rows
