@@ -301,6 +301,68 @@ def info(
         print(f"{name}\t{size:,} bytes")
 
 
+@app.command()
+def serve(
+    model: ModelFile,
+    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", "-p", help="Of HTTP; 0 for any that is free.")] = 8080,
+    workers: Annotated[int, typer.Option("--workers", "-w", help="Processes that answer; one a core.")] = 1,
+    queue: Annotated[int, typer.Option(help="Requests that may wait, a worker; more get 503.")] = 128,
+    deadline: Annotated[float, typer.Option(help="Milliseconds after which the best found so far is sent.")] = 50.0,
+    cache: Annotated[int, typer.Option(help="Answers kept, a worker.")] = 4096,
+    max_age: Annotated[int, typer.Option(help="Seconds for which browsers and a CDN may keep an answer.")] = 60,
+    max_prefix: Annotated[int, typer.Option(help="Characters that a prefix may have.")] = 200,
+    max_count: Annotated[int, typer.Option(help="Completions that may be asked for.")] = 100,
+    max_batch: Annotated[int, typer.Option(help="Prefixes that a batch may have.")] = 100,
+    max_body: Annotated[int, typer.Option(help="Bytes that a body may have.")] = 65_536,
+    rate_limit: Annotated[float | None, typer.Option(help="Requests a second of each client; more get 429.")] = None,
+    trusted_proxy: Annotated[
+        list[str] | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is believed; may be repeated.")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="Let pages of this origin ask; may be repeated; * for all.")
+    ] = None,
+    api_key_file: Annotated[Path | None, typer.Option(help="Keys, one a line; a request must bring one.")] = None,
+    blocklist: Annotated[
+        Path | None, typer.Option(help="Phrases, one a line, that are neither completed nor offered.")
+    ] = None,
+    pad: Annotated[bool, typer.Option("--pad", help="Hide the length of every answer.")] = False,
+    public_url: Annotated[str | None, typer.Option(help="What browsers call this server, behind a proxy.")] = None,
+    log_requests: Annotated[bool, typer.Option("--log-requests", help="Log every request.")] = False,
+    log_queries: Annotated[bool, typer.Option("--log-queries", help="The same, with what was typed.")] = False,
+) -> None:
+    """Answer over HTTP, with a search box on the page. Logs are JSON lines on stderr.
+
+    Example: halfword serve --model my.halfword --workers 2
+    """
+    from halfword.serve.options import Limits, ServeOptions
+    from halfword.serve.supervise import serve as run
+
+    options = ServeOptions(
+        model=model,
+        host=host,
+        port=port,
+        workers=workers,
+        limits=Limits(
+            longest_prefix=max_prefix, most_completions=max_count, most_prefixes=max_batch, largest_body=max_body
+        ),
+        queue=queue,
+        deadline_ms=deadline,
+        cache=cache,
+        max_age=max_age,
+        rate_limit=rate_limit,
+        trusted_proxies=tuple(trusted_proxy or ()),
+        allowed_origins=tuple(allow_origin or ()),
+        api_key_file=api_key_file,
+        blocklist=blocklist,
+        pad=pad,
+        public_url=public_url,
+        log_requests=log_requests or log_queries,
+        log_queries=log_queries,
+    )
+    run(options, lambda address: print(f"A search box is on {address} (Ctrl+C stops it)", flush=True))
+
+
 def _stdin_lines() -> Iterator[str]:
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:

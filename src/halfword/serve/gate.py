@@ -1,0 +1,84 @@
+"""The bounded queue before the completer."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+from typing import TypeVar
+
+from halfword.serve.reply import refuse, retry_after
+
+Answer = TypeVar("Answer")
+_LONGEST_TURN = 0.05  # seconds without a look at the sockets
+
+
+class Gate:
+    """Lets completions run one after the other in the event loop, and as many wait as there are places.
+
+    A completion is so short that handing it to a thread costs more than it gains. But the loop must read its sockets
+    between two completions, or the queue would stand unseen in the kernel, where nobody can be refused.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._waiting: deque[tuple[Callable[[], None], asyncio.Future[None]]] = deque()
+        self._rests = False  # whether something has run since the sockets were last read
+        self._last_end = 0.0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def free(self) -> bool:
+        """Tell whether `run_now` may be called: nobody waits, and the sockets have been read."""
+        return not self._rests
+
+    def run_now(self, work: Callable[[], Answer]) -> Answer:
+        """Run `work` on the spot; whoever comes next waits until the sockets have been read."""
+        self._rest()
+        try:
+            return work()
+        finally:
+            self._last_end = perf_counter()
+
+    def enter(self, work: Callable[[], Answer], *, admitted: bool = False) -> "asyncio.Future[Answer]":
+        """Queue `work` and return what will hold its answer; cancelled before its turn, it never runs.
+
+        Raises when all places are taken, unless the request was `admitted` before.
+        """
+        if len(self._waiting) >= self._places and not admitted:
+            raise refuse("overloaded", "too many requests are waiting; ask again in a second", retry_after(1))
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+        def run() -> None:
+            try:
+                future.set_result(work())
+            except Exception as error:
+                future.set_exception(error)
+
+        self._waiting.append((run, future))  # type: ignore[arg-type]
+        if not self._rests:
+            self._rest()
+        return future
+
+    def _rest(self) -> None:
+        self._rests = True
+        asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        """Run those who wait, for as long as the loop has just spent on sockets and refusals, and at least one.
+
+        So half of the time is left for answers, however many are refused.
+        """
+        self._rests = False
+        if not self._waiting:
+            return
+        self._rest()
+        begin = perf_counter()
+        end = begin + min(begin - self._last_end, _LONGEST_TURN)
+        while self._waiting:
+            run, future = self._waiting.popleft()
+            if not future.done():
+                run()
+                self._last_end = perf_counter()
+                if self._last_end >= end:
+                    break

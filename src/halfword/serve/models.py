@@ -1,0 +1,112 @@
+"""The model in service: loaded and checked beside the old one, then swapped."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from halfword.complete import Completer, SearchOptions, load
+from halfword.errors import HalfwordError, ModelFileError
+from halfword.model_file import read_header
+from halfword.serve.blocked import Blocklist, read_blocklist
+from halfword.serve.cache import Cache
+from halfword.text import Profile, profile_named
+
+Stamp = tuple[tuple[int, int, int] | None, ...]
+_TRIALS = ("", "a", "new yo", "한")
+_BLOCKS, _BLOCK_SIZE = 64, 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Everything that an answer depends on. A request takes it once, so that no answer mixes two of them."""
+
+    completer: Completer
+    profile: Profile
+    blocklist: Blocklist | None
+    version: str  # as answers name it
+    etag: bytes
+    cache: Cache
+
+
+class Models:
+    """Holds what is in service, and replaces it when its files change."""
+
+    def __init__(self, model: Path, blocklist: Path | None = None, cache: int = 0) -> None:
+        self._model = model
+        self._blocklist = blocklist
+        self._cache = cache
+        self._lock = Lock()  # reloads come from a signal and from the watch at once
+        self._stamp = self.stamp()
+        self.current = self._load()
+        self.failure: str | None = None  # why the newest files are not in service
+
+    def stamp(self) -> Stamp:
+        """Return what changes when the files change."""
+        return tuple(_stamp_of(path) for path in self._paths())
+
+    def changed(self) -> bool:
+        """Tell whether the files differ from those last tried."""
+        return self.stamp() != self._stamp
+
+    def reload(self) -> bool:
+        """Load and check the files; only when all is well do they go into service."""
+        with self._lock:
+            self._stamp = self.stamp()
+            try:
+                fresh = self._load()
+            except HalfwordError as error:
+                self.failure = str(error)
+                return False
+            self.current, self.failure = fresh, None
+            return True
+
+    def _load(self) -> Served:
+        completer = load(self._model)
+        profile = profile_named(read_header(self._model).card["profile"])
+        _try(self._model, completer)
+        blocklist = None if self._blocklist is None else read_blocklist(self._blocklist, profile)
+        digest = fingerprint(*self._paths())
+        version, etag = f"{self._model.stem}@{digest}", f'W/"{digest}"'.encode()
+        return Served(completer, profile, blocklist, version, etag, Cache(self._cache))
+
+    def _paths(self) -> list[Path]:
+        return [path for path in (self._model, self._blocklist) if path is not None]
+
+
+def _try(model: Path, completer: Completer) -> None:
+    """Complete a few prefixes: a file whose layout is right may still hold nonsense."""
+    try:
+        for prefix in _TRIALS:
+            for completion in completer.complete(prefix, SearchOptions(deadline_ms=1000)):
+                completion.text.encode()
+    except HalfwordError:
+        raise
+    except Exception as error:
+        raise ModelFileError(f"{model} does not complete ({error}); copy or train it again") from error
+
+
+def fingerprint(*paths: Path) -> str:
+    """Return a name for the content of files, the same on every machine.
+
+    Reads the beginning and 64 places of each, so that a model of gigabytes starts as fast as a small one.
+    """
+    digest = hashlib.blake2b(digest_size=6)
+    for path in paths:
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            digest.update(f"{size}:".encode())
+            digest.update(stream.read(_BLOCKS * _BLOCK_SIZE))
+            for block in range(_BLOCKS):
+                stream.seek(size * block // _BLOCKS)
+                digest.update(stream.read(_BLOCK_SIZE))
+    return digest.hexdigest()
+
+
+def _stamp_of(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
