@@ -8,6 +8,7 @@
 #include "escape.h"
 #include "model_file.h"
 #include "neural.h"
+#include "ngram.h"
 #include "parallel.h"
 #include "popular.h"
 
@@ -97,6 +98,34 @@ nb::dict popular_arrays(std::vector<std::pair<std::string, std::uint32_t>> queri
   return result;
 }
 
+void check_pieces(const Ngram& ngram, const std::vector<PieceId>& pieces) {
+  for (const PieceId piece : pieces) {
+    if (piece >= ngram.vocabulary()) throw nb::index_error("no such piece");
+  }
+}
+
+/// Read pieces one by one, and tell what `look` sees in the state before each of them.
+template <typename Look>
+auto before_each(const Ngram& ngram, const std::vector<PieceId>& pieces, const Look& look) {
+  check_pieces(ngram, pieces);
+  std::vector<decltype(look(ngram.start(), PieceId{}))> seen;
+  NgramState state = ngram.start();
+  for (const PieceId piece : pieces) {
+    seen.push_back(look(state, piece));
+    state = ngram.advance(state, piece);
+  }
+  return seen;
+}
+
+std::vector<float> ngram_predict(const Ngram& ngram, const std::vector<PieceId>& pieces) {
+  check_pieces(ngram, pieces);
+  NgramState state = ngram.start();
+  for (const PieceId piece : pieces) state = ngram.advance(state, piece);
+  std::vector<float> probabilities(ngram.vocabulary());
+  ngram.predict(state, probabilities);
+  return probabilities;
+}
+
 /// The product of row-major matrices with the kernels named: what the kernels are tested by.
 nb::bytes multiply_int8(const std::string& kernels, nb::bytes weights, std::size_t outputs, nb::bytes inputs,
                         std::size_t rows) {
@@ -171,6 +200,27 @@ NB_MODULE(_engine, module) {
       .def("complete", &complete<Popular>, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch<Popular>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("__len__", &Popular::size);
+
+  nb::class_<Ngram>(module, "Ngram", "The n-gram memory of a model file.")
+      .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
+      .def("predict", &ngram_predict, "pieces"_a, "The probability of each piece after these.")
+      .def(
+          "probabilities",
+          [](const Ngram& ngram, const std::vector<PieceId>& pieces) {
+            return before_each(ngram, pieces,
+                               [&](const NgramState& state, PieceId piece) { return ngram.probability(state, piece); });
+          },
+          "pieces"_a, "The probability of each of these pieces after those before it.")
+      .def(
+          "contexts",
+          [](const Ngram& ngram, const std::vector<PieceId>& pieces) {
+            return before_each(ngram, pieces, [](const NgramState& state, PieceId) {
+              return std::pair(state.matched_order(), state.backoff());
+            });
+          },
+          "pieces"_a, "What is known before each of these pieces: (matched order, backoff).")
+      .def_prop_ro("order", &Ngram::order)
+      .def("__len__", &Ngram::size);
   module.def("available_kernels", [] {
     std::vector<std::string> names;
     for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);

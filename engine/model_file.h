@@ -58,6 +58,10 @@ inline const char* ModelFile::dtype_of<std::int8_t>() {
   return "I8";
 }
 template <>
+inline const char* ModelFile::dtype_of<std::uint16_t>() {
+  return "U16";
+}
+template <>
 inline const char* ModelFile::dtype_of<float>() {
   return "F32";
 }

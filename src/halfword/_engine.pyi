@@ -59,6 +59,23 @@ class Neural:
     @property
     def multiplications(self) -> int: ...
 
+class Ngram:
+    """The n-gram memory of a model file."""
+
+    def __init__(self, file: ModelFile) -> None: ...
+    def predict(self, pieces: Sequence[int]) -> list[float]:
+        """Return the probability of each piece of the vocabulary after `pieces`."""
+
+    def probabilities(self, pieces: Sequence[int]) -> list[float]:
+        """Return the probability of each of `pieces` after those before it."""
+
+    def contexts(self, pieces: Sequence[int]) -> list[tuple[int, float]]:
+        """Return what is known before each of `pieces`: the matched order, and what it leaves to shorter contexts."""
+
+    @property
+    def order(self) -> int: ...
+    def __len__(self) -> int: ...
+
 def available_kernels() -> list[str]:
     """Return the instruction sets this machine can run, the fastest first."""
 
