@@ -175,10 +175,11 @@ NB_MODULE(_engine, module) {
   nb::class_<Neural>(module, "Neural", "The neural part of a model file.")
       .def(
           "__init__",
-          [](Neural* place, const ModelFile& file, bool int8, const std::string& kernels) {
-            new (place) Neural(file, int8 ? Precision::int8 : Precision::float32, kernels);
+          [](Neural* place, const ModelFile& file, bool int8, const std::string& kernels, std::size_t states,
+             std::size_t answers) {
+            new (place) Neural(file, int8 ? Precision::int8 : Precision::float32, kernels, {states, answers});
           },
-          "file"_a, "int8"_a = true, "kernels"_a = "", nb::keep_alive<1, 2>())
+          "file"_a, "int8"_a, "kernels"_a, "cached_states"_a, "cached_answers"_a, nb::keep_alive<1, 2>())
       .def("complete", &complete<Neural>, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch<Neural>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)

@@ -18,6 +18,14 @@ std::uint16_t to_half(float value) {
 
 }  // namespace
 
+void Predictions::copy_row(const Predictions& other, std::size_t from, std::size_t to) {
+  stride = other.stride;
+  grow(logits, (to + 1) * stride);
+  grow(normalisers, to + 1);
+  std::copy_n(other.row(from).data(), stride, logits.data() + to * stride);
+  normalisers[to] = other.normalisers[from];
+}
+
 Lstm::Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, const Kernels& kernels)
     : kernels_(kernels), precision_(precision), vocabulary_(vocabulary) {
   embedding_ = file.array<float>("network.projection_bias").size();

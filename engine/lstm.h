@@ -32,6 +32,9 @@ struct Predictions {
   std::size_t stride = 0;
 
   std::span<const float> row(std::size_t index) const { return {logits.data() + index * stride, stride}; }
+
+  /// Make row `to` a copy of a row of `other`.
+  void copy_row(const Predictions& other, std::size_t from, std::size_t to);
 };
 
 /// Room for intermediate results; a thread keeps one and uses it again.

@@ -3,23 +3,28 @@
 #include <string>
 #include <string_view>
 
+#include "generation_cache.h"
 #include "lstm.h"
 #include "opening.h"
 #include "pieces.h"
 #include "search.h"
+#include "state_cache.h"
 
 namespace halfword {
 
-/// The neural part of a model file: its pieces and its network.
+/// How much a model may remember between searches; 0 switches a cache off.
+struct CacheSizes {
+  std::size_t states;   // sequences of pieces whose states are kept
+  std::size_t answers;  // short prefixes whose whole answers are kept
+};
+
+/// The neural part of a model file: its pieces and its network, and what it remembers of recent searches.
 class Neural {
  public:
   /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name.
-  Neural(const ModelFile& file, Precision precision, const std::string& kernels)
-      : pieces_(file), lstm_(file, pieces_.size(), precision, kernels_named(kernels)), opening_(lstm_, pieces_) {}
+  Neural(const ModelFile& file, Precision precision, const std::string& kernels, CacheSizes sizes);
 
-  SearchResult complete(std::string_view prefix, const SearchOptions& options) const {
-    return search({pieces_, lstm_, opening_}, prefix, options);
-  }
+  SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
 
   const Pieces& pieces() const { return pieces_; }
   const Lstm& lstm() const { return lstm_; }
@@ -28,6 +33,8 @@ class Neural {
   Pieces pieces_;
   Lstm lstm_;
   Opening opening_;
+  mutable StateCache states_;
+  mutable GenerationCache<SearchResult> answers_;
 };
 
 }  // namespace halfword

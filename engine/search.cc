@@ -27,6 +27,7 @@ struct Hypothesis {
   std::uint32_t row;    // of its state and prediction
   std::uint32_t start;  // where it set out
   std::uint32_t link;   // its last piece
+  SequenceKey key;      // of all its pieces
   bool after_space;     // its text ends in a space
 };
 
@@ -52,6 +53,8 @@ struct Buffers {
   Predictions predictions;
   LstmScratch scratch;
   std::vector<Step> steps;
+  std::vector<Step> chunk;
+  std::vector<std::uint32_t> fresh;
   std::vector<Link> links;
   std::vector<Hypothesis> beam;
   std::vector<Hypothesis> parents;
@@ -66,6 +69,7 @@ class Search {
       : pieces_(model.pieces),
         lstm_(model.lstm),
         opening_(model.opening),
+        cache_(model.cache),
         options_(options),
         buffers_(buffers),
         escaped_(escape(prefix)),
@@ -86,8 +90,20 @@ class Search {
   }
 
  private:
+  /// A piece in the tree of all starts.
+  struct Node {
+    std::uint32_t row = 0;     // among the states of its level
+    std::uint32_t parent = 0;  // row of the node before it
+    PieceId piece = 0;
+    double score = 0.0;
+    SequenceKey key;
+    std::vector<std::uint32_t> starts;  // that go through here
+  };
+
   void read_starts();
-  void read_level(std::size_t depth);
+  void add_children(const Node& node, std::size_t depth, std::vector<Node>& next) const;
+  void read_level(std::vector<Node>& level, std::size_t depth);
+  void read_steps(std::size_t depth);
   void keep_start(std::size_t start, std::size_t row);
   double mass_of(const Start& start, std::size_t row) const;
   void seed();
@@ -97,6 +113,7 @@ class Search {
   void expand_with(std::uint32_t parent, std::span<const PieceId> allowed);
   void offer(std::uint32_t parent, PieceId piece, double score);
   void advance();
+  void read_fresh(const StateRows& from, std::size_t first);
   void adopt_children();
   std::string text_of(const Hypothesis& hypothesis) const;
   bool in_time();
@@ -111,6 +128,7 @@ class Search {
   const Pieces& pieces_;
   const Lstm& lstm_;
   const Opening& opening_;
+  StateCache& cache_;
   const SearchOptions& options_;
   Buffers& buffers_;
   std::string escaped_;
@@ -124,52 +142,72 @@ class Search {
 
 /// Read the pieces of all starts, level by level; starts that begin alike share what they have in common.
 void Search::read_starts() {
-  struct Node {
-    std::uint32_t row;  // among the states of its level
-    double score;
-    std::vector<std::uint32_t> starts;  // that go through here
-  };
-  Buffers& buffers = buffers_;
-  std::vector<Node> level{{0, 0.0, {}}};
+  std::vector<Node> level(1);
+  level.front().piece = pieces_.begin();
   for (std::uint32_t start = 0; start < starts_.size(); ++start) level.front().starts.push_back(start);
-  buffers.steps.assign(1, {0, pieces_.begin()});
   for (std::size_t depth = 0; !level.empty(); ++depth) {
-    read_level(depth);
+    read_level(level, depth);
     std::vector<Node> next;
-    buffers.steps.clear();
     for (const Node& node : level) {
-      const float* logits = buffers.predictions.row(node.row).data();
-      const double base = node.score - buffers.predictions.normalisers[node.row];
-      const std::size_t first_child = next.size();
       for (const std::uint32_t start : node.starts) {
-        if (starts_[start].pieces.size() == depth) {
-          starts_[start].score = node.score;
-          keep_start(start, node.row);
-          continue;
-        }
-        const PieceId piece = starts_[start].pieces[depth];
-        std::size_t child = first_child;
-        while (child < next.size() && buffers.steps[child].piece != piece) ++child;
-        if (child == next.size()) {
-          next.push_back({static_cast<std::uint32_t>(child), base + logits[piece], {}});
-          buffers.steps.push_back({node.row, piece});
-        }
-        next[child].starts.push_back(start);
+        if (starts_[start].pieces.size() > depth) continue;
+        starts_[start].score = node.score;
+        starts_[start].key = node.key;
+        keep_start(start, node.row);
       }
+      add_children(node, depth, next);
     }
-    std::swap(buffers.states, buffers.next_states);
+    std::swap(buffers_.states, buffers_.next_states);
     level = std::move(next);
   }
 }
 
-/// Take the steps of one level from `next_states` to `states`; how queries begin is known already.
-void Search::read_level(std::size_t depth) {
+/// Part the starts that go through `node` by their next piece.
+void Search::add_children(const Node& node, std::size_t depth, std::vector<Node>& next) const {
+  const std::span<const float> logits = buffers_.predictions.row(node.row);
+  const double base = node.score - buffers_.predictions.normalisers[node.row];
+  const auto first = static_cast<std::ptrdiff_t>(next.size());
+  for (const std::uint32_t start : node.starts) {
+    if (starts_[start].pieces.size() == depth) continue;
+    const PieceId piece = starts_[start].pieces[depth];
+    auto child = std::find_if(next.begin() + first, next.end(), [&](const Node& each) { return each.piece == piece; });
+    if (child == next.end()) {
+      next.push_back({0, node.row, piece, base + logits[piece], node.key.then(piece), {}});
+      child = next.end() - 1;
+    }
+    child->starts.push_back(start);
+  }
+}
+
+/// Bring the states and predictions of one level's nodes into `states` and `predictions`: from the cache, from what is
+/// known of how queries begin, or by reading on from `next_states`.
+void Search::read_level(std::vector<Node>& level, std::size_t depth) {
+  Buffers& buffers = buffers_;
+  buffers.steps.clear();
+  std::vector<Node*> fresh;
+  std::uint32_t row = static_cast<std::uint32_t>(level.size());  // remembered nodes fill the rows from the last on
+  for (Node& node : level) {
+    if (cache_.find(lstm_, node.key, buffers.states, buffers.predictions, row - 1)) {
+      node.row = --row;
+      continue;
+    }
+    node.row = static_cast<std::uint32_t>(fresh.size());
+    fresh.push_back(&node);
+    buffers.steps.push_back({node.parent, node.piece});
+  }
+  if (fresh.empty()) return;
+  read_steps(depth);
+  for (const Node* node : fresh) cache_.insert(lstm_, node->key, buffers.states, buffers.predictions, node->row);
+}
+
+/// Take the steps of one level, and predict what comes next.
+void Search::read_steps(std::size_t depth) {
   Buffers& buffers = buffers_;
   const std::size_t rows = buffers.steps.size();
   const auto known = [&](const Step& step) { return opening_.has_row(step.piece); };
   if (depth == 0) {
     lstm_.copy_row(opening_.begin_state(), 0, buffers.states, 0);
-    buffers.predictions = opening_.begin_prediction();
+    buffers.predictions.copy_row(opening_.begin_prediction(), 0, 0);
     return;
   }
   if (depth == 1 && std::all_of(buffers.steps.begin(), buffers.steps.end(), known)) {
@@ -186,13 +224,7 @@ void Search::read_level(std::size_t depth) {
 
 /// Put the state and prediction of a start where the first expansion looks for them.
 void Search::keep_start(std::size_t start, std::size_t row) {
-  Predictions& kept = buffers_.start_predictions;
-  const Predictions& made = buffers_.predictions;
-  kept.stride = made.stride;
-  grow(kept.logits, starts_.size() * kept.stride);
-  grow(kept.normalisers, starts_.size());
-  std::copy_n(made.row(row).data(), made.stride, kept.logits.data() + start * kept.stride);
-  kept.normalisers[start] = made.normalisers[row];
+  buffers_.start_predictions.copy_row(buffers_.predictions, row, start);
   lstm_.copy_row(buffers_.states, row, buffers_.start_states, start);
 }
 
@@ -216,7 +248,7 @@ void Search::seed() {
     mass_ = log_add(mass_, mass_of(starts_[start], start));
     const std::size_t length = escaped_.size() - starts_[start].tail.size();
     const bool after_space = std::string_view(escaped_).substr(0, length).ends_with(space_mark);
-    buffers_.beam.push_back({starts_[start].score, start, start, no_link, after_space});
+    buffers_.beam.push_back({starts_[start].score, start, start, no_link, starts_[start].key, after_space});
   }
   if (options_.min_probability > 0.0) floor_ = mass_ + std::log(options_.min_probability);
   for (const Hypothesis& hypothesis : buffers_.beam) {
@@ -300,15 +332,42 @@ void Search::advance() {
   adopt_children();
   ++result_.steps;
   std::size_t done = 0;
+  std::size_t row = 0;
   while (done < buffers.beam.size() && buffers.beam[done].score >= bound()) {
-    const std::size_t count = std::min(chunk, buffers.beam.size() - done);
-    lstm_.step(from, std::span(buffers.steps).subspan(done, count), buffers.next_states, done, buffers.scratch);
-    lstm_.predict(buffers.next_states, done, count, buffers.predictions, buffers.scratch);
-    result_.cells += count;
-    for (const std::size_t end = done + count; done < end; ++done) harvest(buffers.beam[done]);
+    buffers.fresh.clear();
+    std::size_t end = done;
+    for (; end < buffers.beam.size() && buffers.fresh.size() < chunk; ++end) {
+      Hypothesis& hypothesis = buffers.beam[end];
+      if (cache_.find(lstm_, hypothesis.key, buffers.next_states, buffers.predictions, row)) {
+        hypothesis.row = static_cast<std::uint32_t>(row++);
+      } else {
+        buffers.fresh.push_back(static_cast<std::uint32_t>(end));
+      }
+    }
+    read_fresh(from, row);
+    row += buffers.fresh.size();
+    for (; done < end; ++done) harvest(buffers.beam[done]);
   }
   buffers.beam.resize(done);
   std::swap(buffers.states, buffers.next_states);
+}
+
+/// Read the pieces of the hypotheses that nothing was remembered of, into the rows from `first` on.
+void Search::read_fresh(const StateRows& from, std::size_t first) {
+  Buffers& buffers = buffers_;
+  if (buffers.fresh.empty()) return;
+  buffers.chunk.clear();
+  for (const std::uint32_t index : buffers.fresh) {
+    buffers.beam[index].row = static_cast<std::uint32_t>(first + buffers.chunk.size());
+    buffers.chunk.push_back(buffers.steps[index]);
+  }
+  lstm_.step(from, buffers.chunk, buffers.next_states, first, buffers.scratch);
+  lstm_.predict(buffers.next_states, first, buffers.chunk.size(), buffers.predictions, buffers.scratch);
+  result_.cells += buffers.chunk.size();
+  for (const std::uint32_t index : buffers.fresh) {
+    const Hypothesis& hypothesis = buffers.beam[index];
+    cache_.insert(lstm_, hypothesis.key, buffers.next_states, buffers.predictions, hypothesis.row);
+  }
 }
 
 /// The children become the beam.
@@ -319,9 +378,9 @@ void Search::adopt_children() {
   buffers.beam.clear();
   for (const Child& child : buffers.children) {
     const Hypothesis& parent = buffers.parents[child.parent];
-    const auto row = static_cast<std::uint32_t>(buffers.steps.size());
+    const auto link = static_cast<std::uint32_t>(buffers.links.size());
     buffers.steps.push_back({parent.row, child.piece});
-    buffers.beam.push_back({child.score, row, parent.start, static_cast<std::uint32_t>(buffers.links.size()),
+    buffers.beam.push_back({child.score, 0, parent.start, link, parent.key.then(child.piece),
                             pieces_.text(child.piece).ends_with(space_mark)});
     buffers.links.push_back({parent.link, child.piece});
   }
@@ -351,7 +410,7 @@ std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, c
   const auto add = [&](std::string_view tail, bool extends) {
     const std::string_view head = escaped.substr(0, escaped.size() - tail.size());
     for (std::vector<PieceId>& segmentation : pieces.segment_best(head, options.segmentations)) {
-      starts.push_back({std::move(segmentation), tail, extends});
+      starts.push_back({std::move(segmentation), tail, extends, 0.0, {}});
     }
   };
   add({}, true);

@@ -9,6 +9,7 @@
 #include "lstm.h"
 #include "opening.h"
 #include "pieces.h"
+#include "state_cache.h"
 
 namespace halfword {
 
@@ -41,17 +42,19 @@ struct Start {
   std::string_view tail;
   bool extends = true;  // false: it may only end here (see SearchOptions::echo)
   double score = 0.0;
+  SequenceKey key;
 };
 
 /// Where a search of `escaped` may set out: for every retrace up to the limit, the prefix without its last characters,
 /// as long as some piece begins with those and goes on.
 std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, const SearchOptions& options);
 
-/// What a search reads.
+/// What a search reads; the cache alone changes.
 struct SearchModel {
   const Pieces& pieces;
   const Lstm& lstm;
   const Opening& opening;
+  StateCache& cache;
 };
 
 /// The likeliest completions of `prefix` by the network, best first.

@@ -165,6 +165,24 @@ def test_a_batch_and_threads_give_what_single_calls_give(toy: tuple[Neural, Plai
         assert list(pool.map(model.complete, prefixes)) == single
 
 
+def test_what_is_remembered_between_keystrokes_changes_no_answer(tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy())
+    remembering, forgetful = load(path), load(path, cache=False)
+    for query in ("abcd ab cab", "ab da b", "abcd abd", "국한국 ab") * 2:
+        for length in range(len(query) + 1):
+            assert remembering.complete(query[:length]) == forgetful.complete(query[:length])
+            assert remembering.complete(query[:length], beam=3) == forgetful.complete(query[:length], beam=3)
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("halfword.complete.CACHED_STATES", 2)
+    monkeypatch.setattr("halfword.complete.CACHED_ANSWERS", 1)
+    path = write_toy(tmp_path / "toy.halfword", Toy())
+    small, forgetful = load(path), load(path, cache=False)
+    for prefix in ("ab", "abc", "a", "b", "ab", "d a", "abcd ab", "ab"):
+        assert small.complete(prefix) == forgetful.complete(prefix)
+
+
 def test_a_deadline_returns_what_was_found(toy: tuple[Neural, PlainNeural]) -> None:
     model, _ = toy
     assert len(model.complete("a", deadline_ms=0.001, beam=1000, max_pieces=1000)) <= 10

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword.prepare import read_log
 from halfword.errors import LogError
+from halfword.prepare import read_log
 from halfword.prepare.guess_columns import ColumnNames
 from halfword.prepare.log_columns import counts_of, microseconds, queries_of, query_of, times_of, whole_number
 from halfword.prepare.log_format import LogFile, find_files

@@ -32,7 +32,7 @@ def test_the_arrays_spell_each_piece() -> None:
     arrays = piece_arrays(segmenter)
     begin = np.frombuffer(arrays["pieces.begin"].data, "<u4")
     text = arrays["pieces.text"].data
-    spelled = [text[start:end].decode() for start, end in zip(begin, begin[1:], strict=False)]
+    spelled = [text[start:end].decode() for start, end in pairwise(begin)]
     assert spelled == [segmenter.piece(number) for number in range(30)]
     assert np.frombuffer(arrays["pieces.special"].data, "<u4").tolist() == [1, 0, 1, 2]
     assert list(arrays["pieces.kind"].data) == [2, 3, 3] + [1] * 27

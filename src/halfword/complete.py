@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from halfword import _engine
 
 MOST_COMPLETIONS = 1000
+CACHED_STATES = 1024  # what a keystroke leaves for the next one, some 10 kB each
+CACHED_ANSWERS = 4096  # the first few characters of what everybody types
 Precision = Literal["int8", "fp32"]
 
 
@@ -135,10 +137,11 @@ class Neural(EngineCompleter):
         return self._part.kernels
 
 
-def load(path: str | Path, *, precision: Precision = "int8", kernels: str = "") -> Popular | Neural:
+def load(path: str | Path, *, precision: Precision = "int8", kernels: str = "", cache: bool = True) -> Popular | Neural:
     """Open a model file; it is mapped into memory, so this takes milliseconds whatever its size.
 
-    `precision` and `kernels` (an instruction set; the fastest unless named) are the network's.
+    `precision` and `kernels` (an instruction set; the fastest unless named) are the network's. With `cache` the model
+    remembers what it made of recent prefixes and its answers to very short ones; the answers are the same without.
     """
     path = Path(path)
     header = read_header(path)
@@ -150,7 +153,8 @@ def load(path: str | Path, *, precision: Precision = "int8", kernels: str = "") 
     try:
         file = engine.ModelFile(str(path), places)
         if header.holds("network"):
-            return Neural(engine.Neural(file, precision == "int8", kernels), profile)
+            sizes = (CACHED_STATES, CACHED_ANSWERS) if cache else (0, 0)
+            return Neural(engine.Neural(file, precision == "int8", kernels, *sizes), profile)
         if header.holds("popular"):
             return Popular(engine.Popular(file), profile)
     except engine.EngineFileError as error:
