@@ -59,7 +59,7 @@ class Level:
 
     piece: Numbers
     parent: Numbers  # in the level below: the n-gram without its last piece
-    suffix: Numbers  # in the level below: the n-gram without its first piece
+    suffix: Numbers  # in the level below: the n-gram without its first piece; of a single piece, itself
     count: Values  # how often it was typed
     begins: Mask  # whether it begins a query
 
@@ -83,9 +83,8 @@ def count_ngrams(corpus: Corpus, order: int) -> list[Level]:
     """Count all n-grams of up to `order` pieces."""
     tokens, left, weight = _tokens(corpus)
     size = corpus.vocabulary
-    nothing = np.zeros(size, np.int64)
-    count = _sums(tokens, weight, size)
-    levels = [Level(np.arange(size), nothing, nothing, count, np.arange(size) == corpus.begin)]
+    every = np.arange(size)
+    levels = [Level(every, np.zeros(size, np.int64), every, _sums(tokens, weight, size), every == corpus.begin)]
     node = tokens.copy()  # of the n-gram that starts at each token
     starts = np.arange(len(tokens))
     for length in range(2, order + 1):

@@ -19,7 +19,6 @@ the gains of all n-grams kept after h. So every distribution sums to one, howeve
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfword.errors import OptionError
 from halfword.kneser_ney import Corpus, Estimate, Level, Mask, Numbers, Values, count_ngrams, estimate
@@ -66,12 +65,15 @@ def prune(levels: list[Level], found: Estimate, size: float) -> list[Mask]:
         np.maximum.at(best_child[order - 1], levels[order].parent, losses[order])
         np.maximum(losses[order - 1], best_child[order - 1], out=losses[order - 1])
     vocabulary = len(levels[0])
-    loss = np.concatenate([*losses[1:], *best_child[1:]])
-    cost = np.repeat([_cost(vocabulary), 1.0], [len(loss) // 2, len(loss) // 2])  # itself; as a context its backoff
-    ranked = np.argsort(-loss, kind="stable")
+    number = sum(map(len, levels[1:]))
+    loss = np.concatenate([*best_child[1:], *losses[1:]])
+    cost = np.repeat([1.0, _cost(vocabulary)], number)  # of its backoff, once it has a child; of itself
+    ranked = np.argsort(-loss, kind="stable")  # among equals the smaller order first, so prefixes stay
     within = np.cumsum(cost[ranked]) <= size - _least_size(vocabulary, len(levels))
-    worst = loss[ranked[within.sum()]] if not within.all() else -np.inf
-    return [np.ones(vocabulary, bool), *(each > worst for each in losses[1:])]
+    keep = np.zeros(2 * number, bool)
+    keep[ranked[within]] = True
+    ends = np.cumsum([number, *map(len, levels[1:-1])])
+    return [np.ones(vocabulary, bool), *np.split(keep, ends)[1:]]
 
 
 def _losses(levels: list[Level], found: Estimate) -> list[Values]:
@@ -97,7 +99,7 @@ def _cost(vocabulary: int) -> float:
 
 def _least_size(vocabulary: int, order: int) -> float:
     """Return the bytes of a memory of single pieces and codebooks."""
-    codebooks = 4 * _BACKOFF_CODES + 4 * order * 2 ** _code_bits(vocabulary)
+    codebooks = 4 * _BACKOFF_CODES + 4 * order * (1 << _code_bits(vocabulary))
     return vocabulary * (4 + 1 + 1 / 8 + 8 / _SAMPLED) + codebooks + 16 + 24 * order
 
 
@@ -125,25 +127,24 @@ def _layout(levels: list[Level], keep: list[Mask], found: Estimate) -> dict[str,
         codes, values = _quantise(np.log(gain), gain, 2**bits)
         entry = f"U{8 * _entry_bytes(vocabulary)}"
         arrays[f"ngram.{order}.entry"] = _array(entry, level.piece[kept] << bits | codes)
-        arrays[f"ngram.{order}.gain"] = _array("F32", np.pad(np.exp(values), (0, 2**bits - len(values)), mode="edge"))
+        arrays[f"ngram.{order}.gain"] = _array("F32", _filled(np.exp(values), 2**bits))
         children = np.bincount(level.parent[kept], minlength=len(levels[order - 2]))[keep[order - 2]]
         arrays |= _context_arrays(f"ngram.{order - 1}", children)
         arrays[f"ngram.{order - 1}.backoff"] = _array("U8", backoff_codes[order - 2])
     return arrays
 
 
-def _backoffs(levels: list[Level], keep: list[Mask], found: Estimate) -> tuple[Values, list[NDArray[np.uint8]]]:
+def _backoffs(levels: list[Level], keep: list[Mask], found: Estimate) -> tuple[Values, list[Numbers]]:
     """Return what the codes of backoffs mean, and for each length the codes of the contexts that have children."""
-    chosen = []
-    for level, kept in zip(levels[1:], keep[1:], strict=True):
-        chosen.append(np.unique(level.parent[kept]))
-    backoff = np.concatenate([each[index] for each, index in zip(found.backoff[1:], chosen, strict=False)])
-    total = np.concatenate([each[index] for each, index in zip(found.total[1:], chosen, strict=False)])
-    backoff = np.clip(backoff, 1e-6, 1 - 1e-6)
+    parents = [np.unique(level.parent[kept]) for level, kept in zip(levels[1:], keep[1:], strict=True)]
+    if not parents:
+        return np.zeros(_BACKOFF_CODES), []
+    backoff = np.concatenate([each[chosen] for each, chosen in zip(found.backoff[1:], parents, strict=False)])
+    total = np.concatenate([each[chosen] for each, chosen in zip(found.total[1:], parents, strict=False)])
+    backoff = np.clip(backoff, 1e-9, 1 - 1e-9)
     codes, values = _quantise(np.log(backoff / (1 - backoff)), total, _BACKOFF_CODES)
-    table = np.pad(1 / (1 + np.exp(-values)), (0, _BACKOFF_CODES - len(values)), mode="edge")
-    parts = np.split(codes.astype(np.uint8), np.cumsum([len(index) for index in chosen])[:-1])
-    return table, parts
+    parts = np.split(codes, np.cumsum([len(chosen) for chosen in parents])[:-1])
+    return _filled(1 / (1 + np.exp(-values)), _BACKOFF_CODES), parts
 
 
 def _context_arrays(name: str, children: Numbers) -> dict[str, Array]:
@@ -178,6 +179,10 @@ def _quantise(values: Values, weights: Values, size: int) -> tuple[Numbers, Valu
 
 _ROUNDS = 30  # of Lloyd's algorithm; it hardly moves after ten
 _DTYPES = {"F32": "<f4", "U32": "<u4", "U16": "<u2", "U8": "u1"}
+
+
+def _filled(table: Values, size: int) -> Values:
+    return np.concatenate([table, np.zeros(size - len(table))])
 
 
 def _array(dtype: str, values: object) -> Array:
