@@ -1,7 +1,7 @@
 """Print or run the shell examples of the documents.
 
 python .ci/readme.py print test       the block of README.md marked ```sh test
-python .ci/readme.py run README.md    run all other ```sh blocks, each file's in one new folder with the checkout's examples
+python .ci/readme.py run README.md    run all other ```sh blocks, each file's in one new folder
 """
 
 import re

@@ -11,6 +11,7 @@
 #include "ngram.h"
 #include "parallel.h"
 #include "popular.h"
+#include "yardstick.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -227,6 +228,14 @@ NB_MODULE(_engine, module) {
     for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);
     return names;
   });
+  module.def(
+      "multiply_rate",
+      [](const std::string& kernels, std::size_t rows) {
+        const MultiplyRate rate = measure_rate(kernels_named(kernels), rows);
+        return nb::make_tuple(rate.int8, rate.float32);
+      },
+      "kernels"_a, "rows"_a);
+  module.def("int8_peak", [](const std::string& kernels) { return measure_int8_peak(kernels_named(kernels)); });
   module.def("multiply_int8", &multiply_int8, "kernels"_a, "weights"_a, "outputs"_a, "inputs"_a, "rows"_a);
   module.def("popular_arrays", &popular_arrays, "queries"_a, "The arrays of an index over (query, count) pairs.");
 }

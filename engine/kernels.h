@@ -53,6 +53,9 @@ struct Kernels {
 
   /// Write the places of all values above `threshold`, in order; returns how many.
   std::size_t (*find_above)(const float* values, std::size_t size, float threshold, std::uint32_t* places);
+
+  /// Multiply 8-bit numbers held in registers as fast as can be, and return how many: the machine's limit. May be null.
+  std::size_t (*int8_products)() = nullptr;
 };
 
 /// The kernels this machine can run, the fastest first; the portable ones are always there.

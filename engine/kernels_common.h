@@ -184,7 +184,8 @@ std::size_t find_above(const float* values, std::size_t size, float threshold, s
 
 /// All kernels of one instruction set: its own integer product, and the rest as the compiler makes it.
 template <typename Set>
-constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8) multiply_int8) {
+constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8) multiply_int8,
+                               decltype(Kernels::int8_products) int8_products = nullptr) {
   return {.name = name,
           .multiply_int8 = multiply_int8,
           .multiply_float = multiply_float<Set>,
@@ -195,7 +196,8 @@ constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8
           .quantise = quantise<Set>,
           .largest = largest<Set>,
           .log_sum_exp = log_sum_exp<Set>,
-          .find_above = find_above<Set>};
+          .find_above = find_above<Set>,
+          .int8_products = int8_products};
 }
 
 }  // namespace halfword

@@ -203,8 +203,8 @@ def kernels(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("precision", ["int8", "fp32"])
 def test_every_instruction_set_gives_the_same_completions(precision: str, kernels: str, tmp_path: Path) -> None:
     path = write_toy(tmp_path / "wide.halfword", Toy(hidden=70, embedding=20, layers=2))
-    fastest = load(path, precision=precision)  # type: ignore[arg-type]
-    named = load(path, precision=precision, kernels=kernels)  # type: ignore[arg-type]
+    fastest = load(path, precision=precision)
+    named = load(path, precision=precision, kernels=kernels)
     assert isinstance(named, Neural)
     assert named.kernels == kernels
     for prefix in ("", "ab", "ab ", "bcd"):
@@ -263,7 +263,7 @@ def test_unknown_kernels_and_precisions_are_named(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="kernels 'abacus' are not to be had on this machine; choose one of"):
         load(path, kernels="abacus")
     with pytest.raises(OptionError, match="precision must be one of int8, fp32; got 'int4'"):
-        load(path, precision="int4")  # type: ignore[arg-type]
+        load(path, precision="int4")
 
 
 def test_a_damaged_network_gives_an_error_or_an_answer_but_never_a_crash(tmp_path: Path) -> None:

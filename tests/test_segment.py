@@ -1,6 +1,7 @@
 """Pieces are learned from counts, cover every script, and arrive in the model file as SentencePiece spells them."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest

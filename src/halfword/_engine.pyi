@@ -79,6 +79,12 @@ class Ngram:
 def available_kernels() -> list[str]:
     """Return the instruction sets this machine can run, the fastest first."""
 
+def multiply_rate(kernels: str, rows: int) -> tuple[float, float]:
+    """Return how many thousand million multiply-adds a second this core does in int8 and in fp32."""
+
+def int8_peak(kernels: str) -> float:
+    """Return the same for int8 numbers held in registers, the machine's limit; 0 where it is not known."""
+
 def multiply_int8(kernels: str, weights: bytes, outputs: int, inputs: bytes, rows: int) -> bytes:
     """Return the product of row-major matrices, the inputs raised by 128, in 32-bit integers."""
 

@@ -281,6 +281,33 @@ def evaluate(
 
 
 @app.command()
+def bench(
+    model: ModelFile,
+    data: Annotated[Path, typer.Option("--data", "-d", help="The dataset to take prefixes from.", show_default=False)],
+    sample: Annotated[int, typer.Option(help="Test rows to ask, each at one prefix.")] = 5000,
+    seed: Annotated[int, typer.Option(help="Draws another sample.")] = 0,
+    keystrokes: Annotated[int, typer.Option(help="Rows to type key by key besides.")] = 0,
+    beam: Annotated[int, typer.Option(help="Hypotheses kept at each step.")] = 10,
+    precision: Annotated[str, typer.Option(help="int8 or fp32.")] = "int8",
+    kernels: Annotated[str, typer.Option(help="An instruction set; the fastest unless named.")] = "",
+    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Remember between searches.")] = False,
+) -> None:
+    """Time a model: latency, throughput and its share of the machine's limit, as JSON.
+
+    Example: halfword bench --model my.halfword --data data/
+    """
+    from halfword.bench import BenchOptions
+    from halfword.bench import bench as run
+    from halfword.complete import load
+    from halfword.dataset import open_dataset
+
+    options = BenchOptions(sample=sample, seed=seed, keystrokes=keystrokes, beam=beam)
+    loaded = load(model, precision=precision, kernels=kernels, cache=cache)
+    with _progress_bar() as progress:
+        print(json.dumps(run(loaded, open_dataset(data), options, progress), indent=2))
+
+
+@app.command()
 def info(
     model: Annotated[Path, typer.Argument(help="The model file.")],
     as_json: AsJson = False,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, Unpack
 
 from halfword.errors import MissingExtraError, ModelFileError, OptionError
 from halfword.model_file import Header, read_header
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_COMPLETIONS = 1000
 CACHED_STATES = 1024  # what a keystroke leaves for the next one, some 10 kB each
 CACHED_ANSWERS = 4096  # the first few characters of what everybody types
-Precision = Literal["int8", "fp32"]
+PRECISIONS = ("int8", "fp32")
 
 
 class Completion(NamedTuple):
@@ -137,7 +137,7 @@ class Neural(EngineCompleter):
         return self._part.kernels
 
 
-def load(path: str | Path, *, precision: Precision = "int8", kernels: str = "", cache: bool = True) -> Popular | Neural:
+def load(path: str | Path, *, precision: str = "int8", kernels: str = "", cache: bool = True) -> Popular | Neural:
     """Open a model file; it is mapped into memory, so this takes milliseconds whatever its size.
 
     `precision` and `kernels` (an instruction set; the fastest unless named) are the network's. With `cache` the model
@@ -146,8 +146,8 @@ def load(path: str | Path, *, precision: Precision = "int8", kernels: str = "", 
     path = Path(path)
     header = read_header(path)
     profile = _profile_of(path, header)
-    if precision not in get_args(Precision):
-        raise OptionError(f"precision must be one of {', '.join(get_args(Precision))}; got {precision!r}")
+    if precision not in PRECISIONS:
+        raise OptionError(f"precision must be one of {', '.join(PRECISIONS)}; got {precision!r}")
     engine = import_engine()
     places = {name: engine.ArrayPlace(place.dtype, place.begin, place.end) for name, place in header.places.items()}
     try:
