@@ -13,7 +13,6 @@ import json
 import platform
 import random
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -126,7 +125,7 @@ class Generated(Dataset):
         left = size
         while left > 0:
             query = " ".join(dice.choices(words, cum_weights=weights, k=dice.randint(1, 4)))
-            typed = min(left, size // (10 * (len(counts) + 1)) + dice.randint(1, 9))
+            typed = min(left, int(dice.paretovariate(1.2)))
             counts[query] = counts.get(query, 0) + typed
             left -= typed
         return counts
@@ -187,4 +186,4 @@ def compare(model: Path, spm: Path, data: Dataset, device: torch.device) -> dict
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -55,7 +55,7 @@ def paper_logits(state: dict[str, torch.Tensor], pieces: list[int]) -> torch.Ten
                 state[f"lstm.cells.0.layernorm.{gate}.weight"],
                 state[f"lstm.cells.0.layernorm.{gate}.bias"],
             )
-            for gate, part in enumerate(gates.split(HIDDEN))
+            for gate, part in enumerate(torch.split(gates, HIDDEN))
         )
         forget = torch.sigmoid(forget + 1)
         cell = forget * cell + (1 - forget) * torch.tanh(candidate)

@@ -21,13 +21,13 @@ _EPSILON = tl.constexpr(NORM_EPSILON)
 
 
 @triton.jit
-def _add(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5):  # type: ignore[no-untyped-def]
+def _add(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5):
     """Add six values at once: one round over the threads instead of six."""
     return a0 + b0, a1 + b1, a2 + b2, a3 + b3, a4 + b4, a5 + b5
 
 
 @triton.jit
-def _keep(seed, place, share):  # type: ignore[no-untyped-def]
+def _keep(seed, place, share):
     """Return 1 / (1 - share), or 0 for a share of the places, by the last rounds of MurmurHash3."""
     bits = place.to(tl.uint32) * 0x9E3779B1 ^ seed.to(tl.uint32)
     bits = (bits ^ (bits >> 16)) * 0x85EBCA6B
@@ -37,13 +37,13 @@ def _keep(seed, place, share):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _inverse(total, squares, size: tl.constexpr):  # type: ignore[no-untyped-def]
+def _inverse(total, squares, size: tl.constexpr):
     mean = total / size
     return mean, tl.rsqrt(tl.maximum(squares / size - mean * mean, 0.0) + _EPSILON)
 
 
 @triton.jit
-def _forward_kernel(  # type: ignore[no-untyped-def]
+def _forward_kernel(
     gates, norm, cell_before, cell, hidden, hidden_next, statistics, seed_at, place, running_next, share,
     first: tl.constexpr, size: tl.constexpr, block: tl.constexpr,
 ):  # fmt: skip
@@ -89,7 +89,7 @@ def _forward_kernel(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _backward_kernel(  # type: ignore[no-untyped-def]
+def _backward_kernel(
     gates, norm, cell_before, statistics, to_hidden, to_cell, to_gates, to_normed, seed_at, place, share,
     first: tl.constexpr, size: tl.constexpr, block: tl.constexpr,
 ):  # fmt: skip
@@ -141,7 +141,7 @@ def _backward_kernel(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _norm_kernel(  # type: ignore[no-untyped-def]
+def _norm_kernel(
     gates, statistics, to_normed, sums, tokens,
     size: tl.constexpr, block_rows: tl.constexpr, block_columns: tl.constexpr,
 ):  # fmt: skip

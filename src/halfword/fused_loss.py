@@ -11,7 +11,7 @@ MOST_PIECES = 16384  # a row must fit into one block
 
 
 @triton.jit
-def _loss_kernel(  # type: ignore[no-untyped-def]
+def _loss_kernel(
     logits, targets, losses, share, pieces: tl.constexpr, block: tl.constexpr
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)

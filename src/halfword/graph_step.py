@@ -4,8 +4,10 @@ Batches of one size look alike: at each step of a query nearly the same number o
 graph, wide enough for all batches of a chunk, serves them all, and little arithmetic falls on empty slots.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +17,7 @@ from halfword.batches import Chunk
 from halfword.distributed import World
 from halfword.fused_layer import FusedLayer
 from halfword.fused_loss import MOST_PIECES, FusedLoss
-from halfword.network import IGNORED, Network
+from halfword.network import IGNORED, Layer, Network
 from halfword.network_training import NetworkTraining
 from halfword.step import Stepper
 
@@ -91,7 +93,8 @@ class GraphStepper(Stepper):
     def _record(self) -> None:
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
+        with torch.cuda.stream(side), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Attempting to run cuBLAS")  # it makes what it misses
             for _ in range(2):  # what is compiled or allocated on first use must not be recorded
                 self._gradients()
         torch.cuda.current_stream().wait_stream(side)
@@ -116,13 +119,15 @@ class GraphStepper(Stepper):
         logits = functional.linear(projected + _with_one(network.projection_bias), _with_bias(network))
         share = 1 / self.options.batch
         if len(network.embedding) <= MOST_PIECES:
-            return FusedLoss.apply(logits, wanted, share)  # type: ignore[no-any-return]
+            fused: Tensor = FusedLoss.apply(logits, wanted, share)
+            return fused
         return functional.cross_entropy(logits, wanted, ignore_index=IGNORED, reduction="none").sum() * share
 
     def _hidden(self, inputs: Tensor) -> Tensor:
         options = self.network.options
         states = functional.dropout(_embed(inputs, self.network.embedding), options.input_dropout)
         for number, layer in enumerate(self.network.layers):
+            assert isinstance(layer, Layer)
             if number:
                 states = functional.dropout(states, options.hidden_dropout)
             gates = functional.linear(states, _half(_aligned(layer.input)))
@@ -172,18 +177,19 @@ def _embed(inputs: Tensor, embedding: Tensor) -> Tensor:
     table = _half(_aligned(embedding))
     if len(embedding) > _MOST_PIECES_AT_ONCE:
         return functional.embedding(inputs, table)
-    return _OneHot.apply(inputs, table)
+    looked_up: Tensor = _OneHot.apply(inputs, table)
+    return looked_up
 
 
 class _OneHot(torch.autograd.Function):
     @staticmethod
-    def forward(context, inputs: Tensor, table: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+    def forward(context: Any, inputs: Tensor, table: Tensor) -> Tensor:
         context.save_for_backward(inputs)
         context.pieces = len(table)
         return table[inputs]
 
     @staticmethod
-    def backward(context, *gradients: Tensor) -> tuple[None, Tensor]:  # type: ignore[no-untyped-def]
+    def backward(context: Any, *gradients: Tensor) -> tuple[None, Tensor]:
         (inputs,) = context.saved_tensors
         places = torch.arange(context.pieces, device=inputs.device)
         one_hot = (places[:, None] == inputs).to(gradients[0].dtype)  # (pieces, tokens)

@@ -94,7 +94,7 @@ def _segmenter(
 ) -> Segmenter:
     if arrays:
         return Segmenter(arrays["segmenter"].numpy().tobytes())
-    progress(f"learning {options.segment.size:,} {options.segment.kind} pieces")
+    progress(f"learning {options.segment.kind} pieces")
     model = train_segmenter(counts, options.segment).model if world.rank == 0 else b""
     return Segmenter(world.from_first(model, device))
 

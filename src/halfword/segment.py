@@ -5,7 +5,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -29,17 +29,18 @@ class SegmentOptions:
     """Which pieces to learn, and how many."""
 
     kind: Kind = Kind.BPE
-    size: int = 1024
+    size: int = 0  # 0 for what suits the data
     coverage: float = 1.0  # share of the characters typed that get a piece; SentencePiece's default is 0.9995
 
     def __post_init__(self) -> None:
-        if not 8 <= self.size <= 65536:
+        if self.size and not 8 <= self.size <= 65536:
             raise OptionError(f"vocabulary must lie between 8 and 65536 pieces, got {self.size}")
         if not _LEAST_COVERAGE <= self.coverage <= 1:
             raise OptionError(f"coverage must lie between 0.98 and 1, got {self.coverage}")
 
 
 _LEAST_COVERAGE = 0.98  # that SentencePiece takes
+_SMALL_VOCABULARY, _LARGE_VOCABULARY, _LARGE_LOG = 256, 1024, 200_000
 _BYTES = 256  # pieces that byte fallback adds
 _SPECIALS = 3  # unknown, begin and end
 _MOST_SENTENCES = 4_000_000  # SentencePiece learns no more from a larger sample, but takes longer
@@ -94,6 +95,7 @@ def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segme
     if not counts:
         raise DatasetError("there is no query to learn pieces from")
     spm = require("sentencepiece", "train")
+    asked, options = options.size, options if options.size else _suited(counts, options)
     writer = io.BytesIO()
     try:
         spm.SentencePieceTrainer.train(
@@ -106,12 +108,19 @@ def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segme
             input_sentence_size=_MOST_SENTENCES,
             num_threads=os.cpu_count() or 1,
             minloglevel=2,
-            hard_vocab_limit=options.kind is not Kind.CHAR,
+            hard_vocab_limit=bool(asked) and options.kind is not Kind.CHAR,
             **_coverage(counts, options),
         )
     except RuntimeError as error:
         raise OptionError(_explain(str(error), options)) from error
     return Segmenter(writer.getvalue())
+
+
+def _suited(counts: Mapping[str, int], options: SegmentOptions) -> SegmentOptions:
+    """Choose a size: a small log learns better from few pieces; where it holds many characters there must be more."""
+    size = _LARGE_VOCABULARY if sum(counts.values()) >= _LARGE_LOG else _SMALL_VOCABULARY
+    characters = len({character for query in counts for character in query})
+    return replace(options, size=max(size, min(2 * characters, _LARGE_VOCABULARY * 8) + _SPECIALS))
 
 
 def _coverage(counts: Mapping[str, int], options: SegmentOptions) -> dict[str, Any]:
