@@ -1,0 +1,373 @@
+"""The page and the widget in a real browser: keys, mouse, touch, input methods, failures, and axe-core."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from halfword.model_file import write_model
+from halfword.train import popular_arrays
+from tests.conftest import COUNTS
+from tests.serving import Server, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser tests")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium"),
+    pytest.mark.xdist_group("browser"),
+]
+
+
+def write_counts(path: Path) -> Path:
+    write_model(path, popular_arrays(COUNTS), {"profile": "default", "parts": {"popular": {}}})
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(write_counts(tmp_path_factory.mktemp("model") / "m.halfword")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    with playwright_api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The search box of a page, as a person meets it."""
+
+    page: "Page"
+
+    @property
+    def input(self) -> Any:
+        return self.page.get_by_role("combobox")
+
+    @property
+    def text(self) -> str:
+        value: str = self.input.input_value()
+        return value
+
+    def rows(self) -> list[str]:
+        return [row.strip() for row in self.page.get_by_role("option").all_inner_texts()]
+
+    def chosen(self) -> str | None:
+        """Return the row that assistive technology is told about."""
+        row = self.input.get_attribute("aria-activedescendant")
+        return None if row is None else self.page.locator(f"#{row}").inner_text().strip()
+
+    def wait_for(self, *rows: str) -> None:
+        """Wait until these rows, and no others, are shown."""
+        playwright_api.expect(self.page.get_by_role("option")).to_have_text(list(rows))
+
+    def wait_until_closed(self) -> None:
+        playwright_api.expect(self.input).to_have_attribute("aria-expanded", "false")
+
+    def type(self, text: str) -> None:
+        self.input.press_sequentially(text)
+
+    def press(self, key: str) -> None:
+        self.input.press(key)
+
+
+@pytest.fixture
+def page(browser: "Browser") -> Iterator["Page"]:
+    context = browser.new_context(viewport={"width": 900, "height": 800})
+    opened = context.new_page()
+    opened.set_default_timeout(5000)
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda line: problems.append(line.text) if "Content Security Policy" in line.text else None)
+    yield opened
+    context.close()
+    assert problems == []
+
+
+@pytest.fixture
+def box(page: "Page", server: Server) -> Box:
+    page.goto(server.address)
+    return Box(page)
+
+
+def test_typing_shows_completions_with_the_added_part_marked(box: Box) -> None:
+    box.type("new yo")
+    box.wait_for("new york times", "new york")
+    assert box.page.get_by_role("option").locator("b").all_inner_texts() == ["rk times", "rk"]
+    assert box.input.get_attribute("aria-expanded") == "true"
+    playwright_api.expect(box.page.locator("#latency")).to_contain_text("median")
+    assert box.page.locator("#chart rect").count() >= 1
+
+
+def test_an_empty_box_shows_the_most_popular(box: Box) -> None:
+    playwright_api.expect(box.page.get_by_role("option").first).to_have_text("new york times")
+
+
+def test_arrows_walk_through_the_rows_and_back_to_what_was_typed(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    walked = []
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
+        box.press(key)
+        walked.append((box.text, box.chosen()))
+    rows = ["weather", "web", "weather in new york"]
+    assert walked == [(row, row) for row in rows] + [("we", None), (rows[-1], rows[-1])]
+
+
+def test_enter_submits_what_is_chosen(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    box.press("ArrowDown")
+    box.press("Enter")
+    box.wait_until_closed()
+    assert box.text == "weather"
+    assert box.page.locator("#chosen").inner_text() == "You asked for “weather”, completed by popular."
+
+
+def test_escape_first_closes_then_empties(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    box.press("ArrowDown")
+    box.press("Escape")
+    box.wait_until_closed()
+    assert box.text == "we"
+    box.press("Escape")
+    assert box.text == ""
+
+
+def test_tab_accepts_and_then_moves_on(box: Box) -> None:
+    box.type("new yo")
+    box.wait_for("new york times", "new york")
+    box.press("Tab")
+    playwright_api.expect(box.input).to_have_value("new york times")
+    assert box.page.evaluate("document.activeElement.localName") == "halfword-search"
+    box.wait_until_closed()  # nothing is left to complete
+    box.press("Tab")
+    assert box.page.evaluate("document.activeElement.id") == "details"
+
+
+def test_alt_arrows_open_and_close(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    box.press("Alt+ArrowUp")
+    box.wait_until_closed()
+    box.press("Alt+ArrowDown")
+    box.wait_for("weather", "web", "weather in new york")
+
+
+def test_the_mouse_chooses(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    box.page.get_by_role("option").nth(1).hover()
+    assert box.chosen() == "web"
+    assert box.text == "we"
+    box.page.get_by_role("option").nth(1).click()
+    assert box.text == "web"
+    box.wait_until_closed()
+
+
+def test_leaving_the_box_closes_the_list(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    box.page.mouse.click(5, 5)
+    box.wait_until_closed()
+
+
+def test_details_tell_probability_and_source(box: Box) -> None:
+    box.page.get_by_label("Show probability and source").check()
+    box.input.focus()
+    box.type("web")
+    box.wait_until_closed()  # the prefix itself is no completion
+    box.press("Backspace")
+    playwright_api.expect(box.page.get_by_role("option").locator("small").first).to_have_text("43 % · popular")
+
+
+def test_an_answer_that_comes_late_is_dropped(box: Box) -> None:
+    held: list[Route] = []
+    box.page.route("**/complete?q=w&*", lambda route: held.append(route))
+    box.type("w")
+    box.type("eb")
+    box.wait_until_closed()
+    box.press("Backspace")
+    box.wait_for("weather", "web", "weather in new york")
+    for route in held:  # answered long after it was superseded, and aborted by the page by then
+        content = {"text": "stale", "score": -1, "source": "model", "highlight": {"typed": "", "added": "stale"}}
+        route.fulfill(body=json.dumps({"prefix": "w", "completions": [content]}))
+    box.page.wait_for_timeout(100)
+    assert box.rows() == ["weather", "web", "weather in new york"]
+
+
+def test_superseded_requests_are_aborted(box: Box) -> None:
+    failed: list[str] = []
+    box.page.on("requestfailed", lambda request: failed.append(f"{request.url} {request.failure}"))
+    box.page.route("**/complete?q=w&*", lambda route: None)
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    assert len(failed) == 1
+    assert "q=w&" in failed[0]
+    assert "ERR_ABORTED" in failed[0]
+
+
+def test_an_echo_of_another_prefix_is_not_shown(box: Box) -> None:
+    box.wait_for("new york times", "new york", "news", "weather", "web", "new", "weather in new york")
+    box.page.route("**/complete?q=x&*", lambda route: route.fulfill(body='{"prefix": "y", "completions": [{}]}'))
+    box.type("x")
+    box.page.wait_for_timeout(100)
+    assert "" not in box.rows()
+
+
+def test_composition_asks_once_it_has_ended_and_keeps_its_keys(box: Box, page: "Page") -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/complete" in request.url else None)
+    box.input.focus()
+    session = page.context.new_cdp_session(page)
+    for text in ("w", "we", "wea"):
+        session.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
+    page.wait_for_timeout(100)
+    assert [url for url in asked if "q=w" in url] == []
+    submitted = page.evaluate_handle("[]")
+    page.evaluate("found => addEventListener('halfword-submit', event => found.push(event.detail.query))", submitted)
+    box.input.evaluate("box => box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', isComposing: true}))")
+    assert submitted.json_value() == []
+    session.send("Input.insertText", {"text": "wea"})
+    box.wait_for("weather", "weather in new york")
+    assert box.text == "wea"
+    assert len([url for url in asked if "q=wea&" in url]) == 1
+
+
+def test_a_server_that_goes_and_comes_back(browser: "Browser", tmp_path: Path) -> None:
+    model = write_counts(tmp_path / "m.halfword")
+    page = browser.new_page()
+    with serving(model) as first:
+        page.goto(first.address)
+        box = Box(page)
+        box.type("we")
+        box.wait_for("weather", "web", "weather in new york")
+    box.type("a")
+    problem = page.locator("halfword-search p")
+    playwright_api.expect(problem).to_have_text("No completions: the server cannot be reached.")
+    box.wait_until_closed()
+    with serving(model, port=first.port):
+        box.wait_for("weather", "weather in new york")
+        playwright_api.expect(problem).to_have_text("")
+        page.close()
+
+
+def test_a_refusal_is_told_and_asked_again(box: Box) -> None:
+    refusal = json.dumps({"error": {"code": "overloaded", "message": "too many requests are waiting"}})
+    box.page.route("**/complete?q=we&*", lambda route: route.fulfill(status=503, body=refusal), times=1)
+    box.type("we")
+    problem = box.page.locator("halfword-search p")
+    playwright_api.expect(problem).to_have_text("too many requests are waiting")
+    box.wait_for("weather", "web", "weather in new york")
+    playwright_api.expect(problem).to_have_text("")
+
+
+def test_padding_hides_the_length_of_the_question_too(box: Box) -> None:
+    lengths = set()
+    box.page.on("request", lambda request: lengths.add(len(request.url)) if "pad=" in request.url else None)
+    box.page.evaluate("document.querySelector('halfword-search').setAttribute('pad', '')")
+    box.type("new é")
+    box.page.wait_for_timeout(100)
+    assert len(lengths) == 1
+
+
+def test_the_example_is_two_lines_and_works(page: "Page", server: Server) -> None:
+    page.goto(f"{server.address}/example")
+    box = Box(page)
+    box.input.focus()
+    box.type("wea")
+    box.wait_for("weather", "weather in new york")
+    box.press("ArrowDown")
+    box.press("Enter")
+    page.wait_for_url("**/?q=weather")
+
+
+@contextmanager
+def page_elsewhere(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder from an origin of their own."""
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as elsewhere:
+        Thread(target=elsewhere.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{elsewhere.server_port}"
+        elsewhere.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+
+def test_two_lines_put_the_box_on_a_page_of_another_origin(page: "Page", tmp_path: Path) -> None:
+    with (
+        page_elsewhere(tmp_path) as origin,
+        serving(write_counts(tmp_path / "m.halfword"), "--allow-origin", origin) as running,
+    ):
+        lines = (
+            f'<script type="module" src="{running.address}/halfword.js"></script>',
+            '<form action="/find"><halfword-search label="Find" name="what"></halfword-search></form>',
+        )
+        html = f"<!doctype html><html lang=en><title>Shop</title>{''.join(lines)}"
+        (tmp_path / "index.html").write_text(html)
+        page.goto(origin)
+        box = Box(page)
+        box.input.focus()
+        box.type("wea")
+        box.wait_for("weather", "weather in new york")
+        box.press("Tab")
+        playwright_api.expect(box.input).to_have_value("weather")
+        box.press("Enter")
+        page.wait_for_url(f"{origin}/find?what=weather")  # the box takes part in the form around it
+
+
+def test_touch_and_320_pixels(browser: "Browser", server: Server) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 568}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(server.address)
+    box = Box(page)
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.get_by_role("option").nth(1).tap()
+    assert box.text == "web"
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/example"])
+def test_axe_finds_nothing(browser: "Browser", server: Server, path: str, scheme: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)  # axe itself is a script from elsewhere
+    page = context.new_page()
+    page.goto(server.address + path)
+    if path == "/docs":
+        page.wait_for_selector("body[data-ready]")
+    else:
+        box = Box(page)
+        box.input.focus()
+        box.type("new")
+        box.wait_for("new york times", "new york", "news")
+        box.press("ArrowDown")
+    results = axe.Axe().run(page)
+    assert results.response["violations"] == [], results.generate_report()
+    context.close()
+
+
+def test_the_documents_are_shown_without_help_from_elsewhere(page: "Page", server: Server) -> None:
+    page.goto(f"{server.address}/docs")
+    playwright_api.expect(page.get_by_role("heading", name="GET /complete")).to_be_visible()
+    assert page.get_by_role("heading", level=2).count() >= 9

@@ -1,0 +1,241 @@
+"""`halfword serve` as a process: workers, signals, new models, and clients that misbehave."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from halfword.model_file import write_model
+from halfword.serve import protocol
+from halfword.serve.models import fingerprint
+from halfword.train import popular_arrays
+from tests.conftest import COUNTS, MakeModel
+from tests.serving import Answer, Server, serving
+
+
+def write(path: Path, counts: dict[str, int]) -> Path:
+    """Put a model in the place of another, whole."""
+    write_model(path, popular_arrays(counts), {"profile": "default", "parts": {"popular": {}}})
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(write(tmp_path_factory.mktemp("model") / "m.halfword", COUNTS), "--workers", "2") as running:
+        yield running
+
+
+def test_it_answers_soon_after_it_is_started(make_model: MakeModel) -> None:
+    begin = time.monotonic()
+    with serving(make_model(COUNTS)) as running:
+        assert running.get("/complete?q=new+yo").texts == ["new york times", "new york"]
+        assert time.monotonic() - begin < 3  # docs/serving.md has the figure; here other tests run beside
+
+
+def test_workers_share_the_counting(server: Server) -> None:
+    before = served_so_far(server)
+    for _ in range(20):  # each on a connection of its own, so that both workers get some
+        server.get("/suggest?q=we")
+    assert served_so_far(server) - before == 20
+    assert len(server.workers()) == 2
+    assert "halfword_workers 2" in server.get("/metrics").body.decode()
+
+
+def served_so_far(server: Server) -> int:
+    lines = server.get("/metrics").body.decode().splitlines()
+    return sum(int(line.split()[-1]) for line in lines if line.startswith('halfword_requests_total{route="suggest"'))
+
+
+def test_the_clients_of_elasticsearch_can_switch(server: Server) -> None:
+    elasticsearch = pytest.importorskip("elasticsearch")
+    with elasticsearch.Elasticsearch(server.address) as client:
+        suggest = {"box": {"prefix": "wea", "completion": {"field": "query", "size": 1}}}
+        answer = client.search(index="queries", suggest=suggest)
+    assert [option["text"] for option in answer["suggest"]["box"][0]["options"]] == ["weather"]
+
+
+MALFORMED = [
+    b"\x00" * 100,
+    b"\xff\xfe\r\n\r\n",
+    b"GET\r\n\r\n",
+    b"GET  HTTP/1.1\r\n\r\n",
+    b"GET /complete?q=\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /complete?q=a HTTP/9.9\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"GET http://[::1/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    b"GET / HTTP/1.1\r\nA B: c\r\n\r\n",
+    b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{",
+    b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\nx",
+    b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /complete?q=a HTTP/1.1\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
+    b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n",
+    b"GET /complete?q=a HTTP/1.1\r\nHost: x\r\n\r\n" * 50,
+]
+
+
+@pytest.mark.parametrize("raw", MALFORMED, ids=range(len(MALFORMED)))
+def test_malformed_http_gets_an_error_or_nothing_and_harms_nobody(server: Server, raw: bytes) -> None:
+    workers = server.workers()
+    answer = server.exchange(raw)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 ")
+    assert b" 500 " not in answer.partition(b"\r\n")[0]
+    assert server.get("/complete?q=wea").texts[0] == "weather"
+    assert server.workers() == workers
+    assert not [event for event in server.events() if event["event"] == "fault"]
+
+
+def test_what_is_no_http_is_answered_in_json(server: Server) -> None:
+    head, _, body = server.exchange(b"nonsense\r\n\r\n").partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["error"]["code"] == "bad_http"
+
+
+def test_a_head_without_end_is_refused(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nX: " + b"y" * (protocol.LARGEST_HEAD + 1))
+        assert connection.recv(100).startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_connection_that_dawdles_is_closed_and_one_that_asks_is_not() -> None:
+    class Transport:
+        closed = False
+
+        def close(self) -> None:
+            self.closed = True
+
+    connection = protocol.BoundedProtocol.__new__(protocol.BoundedProtocol)
+    connection.transport = Transport()  # type: ignore[assignment]
+    connection.cycle, connection.timeout_keep_alive_task, connection._swept = None, None, connection  # type: ignore
+    connection.sweep()
+    assert not connection.transport.closed  # type: ignore[attr-defined]
+    connection.sweep()
+    assert connection.transport.closed  # type: ignore[attr-defined]
+
+
+def test_a_worker_that_dies_is_replaced(server: Server) -> None:
+    victim, other = server.workers()
+    os.kill(victim, signal.SIGKILL)
+    server.wait_for_event("worker died")
+    deadline = time.monotonic() + 5
+    while len(server.workers()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert other in server.workers()
+    assert victim not in server.workers()
+    assert [server.get("/complete?q=we").status for _ in range(10)] == [200] * 10
+
+
+def test_workers_end_when_their_parent_is_killed(make_model: MakeModel) -> None:
+    with serving(make_model(COUNTS), "--workers", "2") as running:
+        workers = running.workers()
+        running.process.kill()
+        deadline = time.monotonic() + 10
+        while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+def test_sigterm_finishes_what_was_begun(make_model: MakeModel) -> None:
+    with serving(make_model(COUNTS)) as running:
+        with socket.create_connection(("127.0.0.1", running.port), timeout=10) as connection:
+            body = b'{"prefixes": ["wea"]}'
+            head = f"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            connection.sendall(head + body[:5])
+            time.sleep(0.2)
+            running.process.send_signal(signal.SIGTERM)
+            time.sleep(0.4)
+            connection.sendall(body[5:])
+            answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert b"weather" in answer
+        assert running.process.wait(10) == 0
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", running.port), timeout=5)
+
+
+def test_a_new_model_is_swapped_in_without_a_failed_or_mixed_answer(tmp_path: Path) -> None:
+    model = tmp_path / "m.halfword"
+    versions = {}
+    for word in ("new alpha", "new beta"):
+        version = f"m@{fingerprint(write(model, {f'{word} {number}': 9 for number in range(50)}))}"
+        versions[version] = word
+    with serving(model, "--workers", "2") as running, ThreadPoolExecutor(2) as pool:
+        end = time.monotonic() + 2
+
+        def hammer() -> list[Answer]:
+            answers = []
+            while time.monotonic() < end:
+                answers.append(running.get("/complete?q=new&n=50"))
+            return answers
+
+        hammering = [pool.submit(hammer) for _ in range(2)]
+        for word in ("new alpha", "new beta", "new alpha"):
+            time.sleep(0.4)
+            write(model, {f"{word} {number}": 9 for number in range(50)})
+            running.process.send_signal(signal.SIGHUP)
+        answers = [answer for one in hammering for answer in one.result()]
+        running.wait_for_event("reloaded", count=2)
+    assert {answer.status for answer in answers} == {200}
+    contents = [answer.json for answer in answers]
+    assert {content["model"] for content in contents} == set(versions)
+    for content in contents:
+        assert all(row["text"].startswith(versions[content["model"]]) for row in content["completions"])
+
+
+def test_a_changed_file_is_noticed_and_a_broken_one_leaves_the_old_serving(tmp_path: Path) -> None:
+    model = write(tmp_path / "m.halfword", COUNTS)
+    with serving(model) as running:
+        before = running.get("/readyz").json
+        write(model, {"fresh": 1})
+        running.wait_for_event("reloaded")
+        assert running.get("/complete?q=f").texts == ["fresh"]
+        broken = tmp_path / "broken"
+        broken.write_bytes(model.read_bytes()[:-9])
+        broken.replace(model)
+        (failed,) = running.wait_for_event("reload failed")
+        assert "is damaged" in failed["reason"]
+        state = running.get("/readyz").json
+        assert "is damaged" in state["reload_error"]
+        assert state["model"] != before["model"]
+        assert running.get("/complete?q=f").texts == ["fresh"]
+        assert "halfword_model_fresh 0" in running.get("/metrics").body.decode()
+        model.unlink()
+        running.process.send_signal(signal.SIGHUP)
+        assert "does not exist" in running.wait_for_event("reload failed", count=2)[1]["reason"]
+        write(model, COUNTS)
+        running.wait_for_event("reloaded", count=2)
+        assert running.get("/readyz").json == before
+
+
+def test_a_mistake_at_the_start_is_one_line(make_model: MakeModel, tmp_path: Path) -> None:
+    def refused(*arguments: str | Path) -> tuple[int, str]:
+        command = [sys.executable, "-m", "halfword", "serve", *map(str, arguments)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        return result.returncode, result.stderr
+
+    model = make_model(COUNTS)
+    assert refused("-m", tmp_path / "none")[0] == 1
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        status, line = refused("-m", model, "-p", str(taken.getsockname()[1]))
+    assert (status, line.count("\n")) == (2, 1)
+    assert "choose another with --port" in line
+    assert refused("-m", model, "--host", "no.such.host.invalid")[0] == 2
+    damaged = tmp_path / "damaged.halfword"
+    shutil.copy(model, damaged)
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    assert "is damaged" in refused("-m", damaged)[1]

@@ -1,0 +1,118 @@
+"""The queue before the completer: who waits, who is refused, and who is not computed at all."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from halfword.complete import DEFAULTS, Completion, SearchOptions
+from tests.conftest import COUNTS, MakeModel
+from tests.serving import Answer, client_for
+
+
+@dataclass(slots=True)
+class Slow:
+    """A completer that takes its time and remembers what it was asked."""
+
+    seconds: float = 0.01
+    asked: list[str] = field(default_factory=list)
+    deadlines: list[float] = field(default_factory=list)
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        self.asked.append(prefix)
+        assert options.deadline_ms is not None
+        self.deadlines.append(options.deadline_ms)
+        time.sleep(self.seconds)
+        return [Completion(f"{prefix}!", -1.0, "model")]
+
+
+@pytest.fixture
+def model(make_model: MakeModel) -> Path:
+    return make_model(COUNTS)
+
+
+def test_above_the_queue_requests_are_refused_at_once(model: Path) -> None:
+    slow = Slow()
+    client = client_for(model, slow, queue=3)
+
+    async def crowd() -> list[Answer]:
+        return await asyncio.gather(*(client.asked(f"GET /complete?q={number}") for number in range(20)))
+
+    answers = asyncio.run(crowd())
+    refused = [answer for answer in answers if answer.status == 503]
+    assert len(refused) == 16  # one ran, three waited
+    assert all(answer.code == "overloaded" and answer.headers["retry-after"] == "1" for answer in refused)
+    assert [answer.texts for answer in answers if answer.status == 200] == [["0!"], ["1!"], ["2!"], ["3!"]]
+    assert len(slow.asked) == 4
+    assert client.ask("GET /complete?q=after").status == 200
+
+
+def test_what_is_cached_is_answered_even_when_the_queue_is_full(model: Path) -> None:
+    client = client_for(model, Slow(), queue=0)
+    client.ask("GET /complete?q=kept")
+
+    async def crowd() -> list[Answer]:
+        return await asyncio.gather(*(client.asked(f"GET /complete?q={prefix}") for prefix in ("a", "b", "kept")))
+
+    assert [answer.status for answer in asyncio.run(crowd())] == [200, 503, 200]
+
+
+def test_a_request_whose_client_has_gone_is_not_computed(model: Path) -> None:
+    slow = Slow()
+    client = client_for(model, slow)
+
+    async def crowd() -> None:
+        leaves = asyncio.Event()
+        first = [asyncio.create_task(client.asked(f"GET /complete?q={number}")) for number in range(3)]
+        gone = asyncio.create_task(client.asked("GET /complete?q=gone", leaves=leaves))
+        await asyncio.sleep(0)
+        leaves.set()
+        await asyncio.gather(*first, gone)
+
+    asyncio.run(crowd())
+    assert sorted(slow.asked) == ["0", "1", "2"]
+    assert b"halfword_abandoned_total 1" in client.ask("GET /metrics").body
+
+
+def test_the_time_in_the_queue_counts_towards_the_deadline(model: Path) -> None:
+    slow = Slow(seconds=0.02)
+    client = client_for(model, slow, deadline_ms=64)
+
+    async def crowd() -> None:
+        await asyncio.gather(*(client.asked(f"GET /complete?q={number}") for number in range(5)))
+
+    asyncio.run(crowd())
+    assert slow.deadlines[0] == 64
+    assert slow.deadlines == sorted(slow.deadlines, reverse=True)
+    assert slow.deadlines[-1] <= 16
+
+
+def test_an_answer_that_the_deadline_cut_is_not_kept(model: Path) -> None:
+    slow = Slow(seconds=0.005)
+    client = client_for(model, slow, deadline_ms=1)
+    answers = [client.ask("GET /complete?q=x") for _ in range(2)]
+    assert slow.asked == ["x", "x"]
+    assert all(answer.status == 200 and answer.headers["cache-control"] == "no-store" for answer in answers)
+
+
+def test_a_batch_lets_others_pass(model: Path) -> None:
+    slow = Slow(seconds=0.002)
+    client = client_for(model, slow, queue=2)
+    body = b'{"prefixes": ["b0", "b1", "b2", "b3", "b4", "b5"]}'
+
+    async def crowd() -> tuple[Answer, Answer]:
+        return await asyncio.gather(client.asked("POST /complete", body=body), client.asked("GET /complete?q=one"))
+
+    batch, one = asyncio.run(crowd())
+    assert (batch.status, one.status) == (200, 200)
+    assert slow.asked.index("one") < slow.asked.index("b5")
+
+
+def test_the_longest_unused_answer_leaves_the_cache(model: Path) -> None:
+    slow = Slow(seconds=0)
+    client = client_for(model, slow, cache=2)
+    for prefix in ("a", "b", "a", "c", "a", "b"):
+        client.ask(f"GET /complete?q={prefix}")
+    assert slow.asked == ["a", "b", "c", "b"]
