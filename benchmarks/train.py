@@ -26,8 +26,8 @@ from halfword.checkpoint import State
 from halfword.dataset import Dataset, Split, open_dataset
 from halfword.distributed import World, choose_device
 from halfword.learn_network import learn_network
-from halfword.network import Network, NetworkOptions
-from halfword.network_training import NetworkTraining, changed, preset_named
+from halfword.network import Network
+from halfword.network_training import NetworkOptions, NetworkTraining, changed, preset_named
 from halfword.sample import sampled_tokens
 from halfword.segment import Kind, Segmenter, train_segmenter
 from halfword.step import Stepper, seeded

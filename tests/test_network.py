@@ -6,7 +6,8 @@ import torch
 
 from halfword.batches import make_chunk
 from halfword.errors import OptionError
-from halfword.network import Batch, Network, NetworkOptions, drop
+from halfword.network import Batch, Network, drop
+from halfword.network_training import NetworkOptions
 from halfword.weights import network_arrays, quantise
 
 OPTIONS = NetworkOptions(embedding_size=6, hidden_size=10, layers=2, recurrent_dropout=0.5)

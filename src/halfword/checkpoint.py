@@ -6,17 +6,18 @@ a JSON text of `State`. Its arrays: `now.*` the weights, `best.*` those of the b
 """
 
 import json
+import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
 from halfword.errors import ModelFileError
 from halfword.files import whole_file
+from halfword.network_training import NetworkTraining
 
 FORMAT = "1"
 
@@ -85,6 +86,20 @@ def cpu_copy(arrays: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: array.detach().to("cpu", copy=True) for name, array in arrays.items()}
 
 
-def empty_like(arrays: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return zeros of the same shapes."""
-    return {name: torch.zeros_like(array) for name, array in arrays.items()}
+def checkpoint_path(output: Path) -> Path:
+    """Return where the state of an unfinished training lies."""
+    return output.with_name(f"{output.name}.checkpoint")
+
+
+def fingerprint(counts: dict[str, int]) -> dict[str, int]:
+    """Return numbers that tell one dataset from another."""
+    mixed = zlib.crc32("\n".join(counts).encode())
+    return {"queries": len(counts), "rows": sum(counts.values()), "crc": mixed}
+
+
+def describe(options: NetworkTraining) -> dict[str, Any]:
+    """Return the options as one level of JSON."""
+    flat: dict[str, Any] = {}
+    for name, value in asdict(options).items():
+        flat |= value if isinstance(value, dict) else {name: value}
+    return flat

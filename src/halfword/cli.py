@@ -182,9 +182,11 @@ def train(
         options = replace(options, network=network_training(preset, changes))
     with _stages() as stage:
         card = run(open_dataset(data), output, options, stage)
+    if _is_helper():
+        return
     if as_json:
         print(json.dumps(card, ensure_ascii=False))
-    elif not _is_helper():
+    else:
         _print_learned(output, card["parts"])
 
 

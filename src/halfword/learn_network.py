@@ -10,7 +10,15 @@ import torch
 from torch import Tensor
 
 from halfword.batches import Queries, TokenSource, best_tokens, read_queries
-from halfword.checkpoint import State, check_same, named, read_checkpoint
+from halfword.checkpoint import (
+    State,
+    check_same,
+    checkpoint_path,
+    describe,
+    fingerprint,
+    named,
+    read_checkpoint,
+)
 from halfword.dataset import Dataset, Split
 from halfword.distributed import World, choose_device, join_world
 from halfword.errors import ModelFileError
@@ -21,7 +29,7 @@ from halfword.network_training import NetworkTraining
 from halfword.sample import sampled_tokens
 from halfword.segment import Segmenter, piece_arrays, train_segmenter
 from halfword.step import Stepper, seeded
-from halfword.train_network import RunOptions, Training, checkpoint_path, describe, fingerprint, log_path
+from halfword.train_network import RunOptions, Training, log_path
 from halfword.weights import network_arrays
 
 

@@ -6,38 +6,18 @@ belong to step t.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from halfword.errors import OptionError
+from halfword.network_training import NetworkOptions
 from halfword.weights import Weights
 
 FORGET_BIAS = 1.0
 NORM_EPSILON = 1e-5
 IGNORED = -1  # the target of a slot that holds no token
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkOptions:
-    """The sizes of a network, and how much of it is dropped while it learns."""
-
-    embedding_size: int = 100
-    hidden_size: int = 600
-    layers: int = 1
-    input_dropout: float = 0.0
-    recurrent_dropout: float = 0.25  # of the candidate, drawn anew at every step
-    hidden_dropout: float = 0.0  # between layers
-    output_dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if "dropout" in name and not 0 <= value < 1:
-                raise OptionError(f"{name} must lie between 0 and 1, got {value}")
-            if "dropout" not in name and not 1 <= value <= 16384:
-                raise OptionError(f"{name} must lie between 1 and 16384, got {value}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
-"""How a network is trained: the options, the presets, and the learning rate as training goes on."""
+"""How a network is trained: the options, the presets, and the learning rate as training goes on; needs no torch."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from halfword.errors import OptionError
-from halfword.network import NetworkOptions
 from halfword.segment import Kind, SegmentOptions
 
 
@@ -16,6 +15,26 @@ class Schedule(StrEnum):
 
     CONSTANT = "constant"
     DECAY = "decay"  # up over the warm-up, then down to zero in a straight line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkOptions:
+    """The sizes of a network, and how much of it is dropped while it learns."""
+
+    embedding_size: int = 100
+    hidden_size: int = 600
+    layers: int = 1
+    input_dropout: float = 0.0
+    recurrent_dropout: float = 0.25  # of the candidate, drawn anew at every step
+    hidden_dropout: float = 0.0  # between layers
+    output_dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if "dropout" in name and not 0 <= value < 1:
+                raise OptionError(f"{name} must lie between 0 and 1, got {value}")
+            if "dropout" not in name and not 1 <= value <= 16384:
+                raise OptionError(f"{name} must lie between 1 and 16384, got {value}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

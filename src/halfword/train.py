@@ -69,7 +69,6 @@ def train(
 
 def network_training(preset: str, changes: Mapping[str, Any]) -> "NetworkTraining":
     """Return a preset with those of `changes` that are not None."""
-    _require_packages()
     from halfword.network_training import changed, preset_named
 
     return changed(preset_named(preset), {name: value for name, value in changes.items() if value is not None})
@@ -78,7 +77,8 @@ def network_training(preset: str, changes: Mapping[str, Any]) -> "NetworkTrainin
 def _learn_network(
     data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]
 ) -> tuple[dict[str, Array], dict[str, Any], bool]:
-    _require_packages()
+    for module in ("numpy", "torch", "sentencepiece", "safetensors"):
+        require(module, "train")
     from halfword.learn_network import learn_network
     from halfword.network_training import NetworkTraining
     from halfword.train_network import RunOptions
@@ -86,11 +86,6 @@ def _learn_network(
     run = RunOptions(device=options.device, resume=options.resume)
     learned = learn_network(data, output, options.network or NetworkTraining(), run, progress)
     return learned.arrays, learned.card, learned.writes
-
-
-def _require_packages() -> None:
-    for module in ("numpy", "torch", "sentencepiece", "safetensors"):
-        require(module, "train")
 
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:

@@ -2,21 +2,18 @@
 
 import json
 import math
-import signal
 import time
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from halfword.batches import Chunk, Queries, epoch_rows, make_chunk
-from halfword.checkpoint import State, cpu_copy, write_checkpoint
+from halfword.checkpoint import State, checkpoint_path, cpu_copy, write_checkpoint
 from halfword.errors import HalfwordError, OutputError
+from halfword.interrupts import interrupts
 from halfword.network_training import NetworkTraining
 from halfword.step import Stepper, seeded
 
@@ -83,7 +80,7 @@ class Training:
 
     def run(self, progress: Callable[[str], None]) -> None:
         """Train to the end; the best weights are then in `best_weights`."""
-        with _interrupts() as interrupted:
+        with interrupts() as interrupted:
             while self.state.epoch < self.options.epochs and self._progress() < 1:
                 self._epoch(progress, interrupted)
                 self._end_epoch(progress)
@@ -221,44 +218,6 @@ class Training:
             raise OutputError(f"{path}: cannot be written ({error.strerror}); go on with --resume") from error
 
 
-def checkpoint_path(output: Path) -> Path:
-    """Return where the state of an unfinished training lies."""
-    return output.with_name(f"{output.name}.checkpoint")
-
-
 def log_path(output: Path) -> Path:
     """Return where the log of a training lies: a JSON object a line, an epoch each."""
     return output.with_name(f"{output.name}.log.jsonl")
-
-
-def fingerprint(counts: dict[str, int]) -> dict[str, int]:
-    """Return numbers that tell one dataset from another."""
-    mixed = zlib.crc32("\n".join(counts).encode())
-    return {"queries": len(counts), "rows": sum(counts.values()), "crc": mixed}
-
-
-def describe(options: NetworkTraining) -> dict[str, Any]:
-    """Return the options as one level of JSON."""
-    flat: dict[str, Any] = {}
-    for name, value in asdict(options).items():
-        flat |= value if isinstance(value, dict) else {name: value}
-    return flat
-
-
-@contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Collect Ctrl-C and polite kills in a list, because a step must not be cut in two; a second one ends at once."""
-    caught: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        if caught:
-            raise KeyboardInterrupt
-        caught.append(number)
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-    previous = {number: signal.signal(number, note) for number in signals}
-    try:
-        yield caught
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
