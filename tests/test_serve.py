@@ -70,7 +70,7 @@ def test_a_batch_is_answered_in_order(client: Client) -> None:
 
 @pytest.mark.parametrize("path", ["/_search", "/queries/_search"])
 def test_search_answers_like_elasticsearch(client: Client, path: str) -> None:
-    suggest = {"one": {"prefix": "we", "completion": {"field": "q", "size": 1}}, "two": {"completion": {}}, "text": "n"}
+    suggest = {"one": {"prefix": "we", "completion": {"field": "q", "size": 1}}, "two": {"text": "n", "completion": {}}}
     answer = client.ask(f"POST {path}", body=json.dumps({"suggest": suggest}).encode())
     assert answer.headers["x-elastic-product"] == "Elasticsearch"
     assert set(answer.json["suggest"]) == {"one", "two"}
@@ -133,6 +133,7 @@ def test_a_mistake_has_a_code_and_a_sentence(client: Client, line: str, code: st
         ("/_search", b'{"suggest": {}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "term": {}}}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"completion": {}}}}', "bad_body"),
+        ("/_search", b'{"suggest": {"text": "x", "a": {"completion": {}}}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"size": 0}}}}', "bad_n"),
     ],
 )

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 
 from halfword.serve.answers import Answers
-from halfword.serve.asked import query_fields
+from halfword.serve.asked import INDEX_NAMES, query_fields
 from halfword.serve.finder import Finder
 from halfword.serve.guard import ApiKeys, RateLimit, client_of
 from halfword.serve.log import Log
@@ -18,7 +18,7 @@ from halfword.serve.request import ClientGone, Receive, Request, Scope, Send
 
 Handler = Callable[[Request], Awaitable[Reply]]
 
-_INDEX_SEARCH = re.compile(r"/[^/_][^/]*/_search")
+_INDEX_SEARCH = re.compile(f"/{INDEX_NAMES}/_search")
 _NO_STORE = [(b"cache-control", b"no-store")]
 _PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, POST"),

@@ -12,6 +12,7 @@ from halfword.serve.reply import refuse
 
 DEFAULT_COUNT = 10
 ELASTICSEARCH_COUNT = 5  # its default `size`
+INDEX_NAMES = "[a-z0-9.*][a-z0-9_.,*+-]{0,254}"  # one or several, as Elasticsearch allows
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +78,21 @@ def asked_by_suggesters(body: bytes, limits: Limits) -> dict[str, Asked]:
     suggesters = content.get("suggest") if isinstance(content, dict) else None
     if not isinstance(suggesters, dict):
         raise _no_suggester("the body has no suggest object")
-    shared = suggesters.get("text")
-    named = {name: entry for name, entry in suggesters.items() if name != "text"}
-    if not 1 <= len(named) <= limits.most_prefixes:
+    if not 1 <= len(suggesters) <= limits.most_prefixes:
         raise _no_suggester(f"suggest must hold 1 to {limits.most_prefixes} suggesters")
-    return {name: _asked_by_suggester(name, entry, shared, limits) for name, entry in named.items()}
+    return {name: _asked_by_suggester(name, entry, limits) for name, entry in suggesters.items()}
 
 
-def _asked_by_suggester(name: str, entry: Any, shared: Any, limits: Limits) -> Asked:
+def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
     if not isinstance(entry, dict) or not isinstance(entry.get("completion"), dict):
         raise _no_suggester(f"the suggester {name!r} is no completion suggester")
-    prefix = entry.get("prefix", entry.get("text", shared))
+    prefixes = [_checked_prefix(entry[key], limits) for key in ("prefix", "text") if key in entry]
+    if not prefixes:
+        raise _no_suggester(f"the suggester {name!r} has no prefix")
+    if not isinstance(entry["completion"].get("field", ""), str):  # it is not used, but a wrong one is a mistake
+        raise _no_suggester(f"the field of the suggester {name!r} is no text")
     size = entry["completion"].get("size", ELASTICSEARCH_COUNT)
-    return Asked(_checked_prefix(prefix, limits), _count_of(size, limits, "size"))
+    return Asked(prefixes[0], _count_of(size, limits, "size"))
 
 
 def _no_suggester(reason: str) -> Exception:
@@ -114,6 +117,8 @@ def _checked_prefix(prefix: Any, limits: Limits) -> str:
 
 def _count_of(given: Any, limits: Limits, name: str = "n") -> int:
     if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 10:
+        given = int(given)
+    if isinstance(given, float) and given.is_integer():  # to JSON, 10.0 is a whole number
         given = int(given)
     if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= limits.most_completions:
         return given

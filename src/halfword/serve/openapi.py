@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from halfword.serve.asked import DEFAULT_COUNT, ELASTICSEARCH_COUNT
+from halfword.serve.asked import DEFAULT_COUNT, ELASTICSEARCH_COUNT, INDEX_NAMES
 from halfword.serve.options import Limits
 from halfword.serve.reply import CODES, SMALLEST_PADDED
 
@@ -35,7 +35,12 @@ def _paths(limits: Limits) -> Json:
         _json("ElasticAnswer"),
         body="ElasticSearch",
     )
-    index = {"name": "index", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[a-z]{1,40}$"}}
+    index = {
+        "name": "index",
+        "in": "path",
+        "required": True,
+        "schema": {"type": "string", "pattern": f"^{INDEX_NAMES}$"},
+    }
     return {
         "/complete": {
             "get": _operation(
@@ -90,7 +95,7 @@ def _operation(name: str, summary: str, description: str, answer: Json, **reques
         operation["description"] = description
     if "parameters" in request:
         operation["parameters"] = request["parameters"]
-    refused = [400, 401, 405, 429, 500, 503]
+    refused = [400, 401, 404, 405, 429, 500, 503]
     if "body" in request:
         content = {"application/json": {"schema": _ref(request["body"])}}
         operation["requestBody"] = {"required": True, "content": content}
@@ -127,12 +132,14 @@ def _schemas(limits: Limits) -> Json:
         "type": "object",
         "properties": {
             "prefix": prefix,
+            "text": prefix,
             "completion": {
                 "type": "object",
                 "properties": {"field": text, "size": count | {"default": ELASTICSEARCH_COUNT}},
             },
         },
-        "required": ["prefix", "completion"],
+        "required": ["completion"],
+        "anyOf": [{"required": ["prefix"]}, {"required": ["text"]}],
     }
     error = _object(code={"type": "string", "enum": list(CODES)}, message=text)
     return {
@@ -153,9 +160,9 @@ def _schemas(limits: Limits) -> Json:
             "required": ["prefixes"],
         },
         "BatchAnswer": _object(results={"type": "array", "items": result}, took_ms=took, model=model),
-        "Suggestions": {
+        "Suggestions": {  # no prefixItems: Schemathesis 4 takes them for an error
             "type": "array",
-            "prefixItems": [text, {"type": "array", "items": text}],
+            "description": "The prefix, and an array of completions.",
             "minItems": 2,
             "maxItems": 2,
         },
@@ -164,7 +171,6 @@ def _schemas(limits: Limits) -> Json:
             "properties": {
                 "suggest": {
                     "type": "object",
-                    "propertyNames": {"not": {"const": "text"}},
                     "additionalProperties": suggester,
                     "minProperties": 1,
                     "maxProperties": limits.most_prefixes,

@@ -23,10 +23,9 @@ function sketch(schema, depth = 0) {
     const rows = Object.entries(it.properties).map(([name, inner]) => `${indent}"${name}": ${sketch(inner, depth + 1)}`);
     return `{\n${rows.join(",\n")}\n${indent.slice(2)}}`;
   }
-  if (it.prefixItems) return `[${it.prefixItems.map((inner) => sketch(inner, depth)).join(", ")}]`;
   if (it.items) return `[${sketch(it.items, depth)}, …]`;
   if (it.additionalProperties) return `{"any name": ${sketch(it.additionalProperties, depth)}}`;
-  return [it.type].flat().join(" or ");
+  return [it.type].flat().join(" or ") + (it.description ? ` // ${it.description}` : "");
 }
 
 function table(heads, rows) {
