@@ -194,8 +194,8 @@ NB_MODULE(_engine, module) {
             return neural.pieces().segment_best(escaped, count);
           },
           "escaped"_a, "count"_a)
-      .def_prop_ro("kernels", [](const Neural& neural) { return neural.lstm().kernels().name; })
-      .def_prop_ro("multiplications", [](const Neural& neural) { return neural.lstm().multiplications(); });
+      .def_prop_ro("kernels", [](const Neural& neural) { return neural.model().kernels().name; })
+      .def_prop_ro("multiplications", [](const Neural& neural) { return neural.model().multiplications(); });
 
   nb::class_<Popular>(module, "Popular", "The popularity index of a model file.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())

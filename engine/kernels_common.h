@@ -29,6 +29,27 @@ inline float exponential(float x, float limit = 87.0F) {
   return series * std::bit_cast<float>(exponent << 23);
 }
 
+/// log x for a positive x, to an error of 2e-7; for loops that become vectors.
+template <typename Set>
+inline float logarithm(float x) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  // Split x into 2^power × part with part between √½ and √2.
+  const std::uint32_t shifted = bits - 0x3F3504F3U;
+  const auto power = static_cast<float>(static_cast<std::int32_t>(shifted) >> 23);
+  const float rest = std::bit_cast<float>((shifted & 0x007FFFFFU) + 0x3F3504F3U) - 1.0F;
+  float series = 7.0376836292e-2F;
+  series = series * rest - 1.1514610310e-1F;
+  series = series * rest + 1.1676998740e-1F;
+  series = series * rest - 1.2420140846e-1F;
+  series = series * rest + 1.4249322787e-1F;
+  series = series * rest - 1.6668057665e-1F;
+  series = series * rest + 2.0000714765e-1F;
+  series = series * rest - 2.4999993993e-1F;
+  series = series * rest + 3.3333331174e-1F;
+  const float square = rest * rest;
+  return rest + (series * rest * square - 0.5F * square) + power * 0.69314718F;
+}
+
 /// One group of outputs: the compiler maps it onto the registers there are.
 using Lanes [[gnu::vector_size(output_group * sizeof(float))]] = float;
 
@@ -167,6 +188,16 @@ float log_sum_exp(const float* values, std::size_t size) {
 }
 
 template <typename Set>
+void mix(float weight, float normaliser, const float* __restrict probabilities, std::size_t size,
+         float* __restrict logits) {
+  const float other = 1.0F - weight;
+  for (std::size_t i = 0; i < size; ++i) {
+    const float sum = weight * exponential<Set>(logits[i] - normaliser) + other * probabilities[i];
+    logits[i] = logarithm<Set>(sum > 1e-30F ? sum : 1e-30F);
+  }
+}
+
+template <typename Set>
 std::size_t find_above(const float* values, std::size_t size, float threshold, std::uint32_t* places) {
   constexpr std::size_t stride = 32;
   std::size_t found = 0;
@@ -196,6 +227,7 @@ constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8
           .quantise = quantise<Set>,
           .largest = largest<Set>,
           .log_sum_exp = log_sum_exp<Set>,
+          .mix = mix<Set>,
           .find_above = find_above<Set>,
           .int8_products = int8_products};
 }

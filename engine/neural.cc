@@ -26,13 +26,13 @@ std::string key_of(std::string_view prefix, const SearchOptions& options) {
 
 Neural::Neural(const ModelFile& file, Precision precision, const std::string& kernels, CacheSizes sizes)
     : pieces_(file),
-      lstm_(file, pieces_.size(), precision, kernels_named(kernels)),
-      opening_(lstm_, pieces_),
+      model_(file, pieces_, precision, kernels_named(kernels)),
+      opening_(model_, pieces_),
       states_(sizes.states),
       answers_(sizes.answers) {}
 
 SearchResult Neural::complete(std::string_view prefix, const SearchOptions& options) const {
-  const SearchModel model{pieces_, lstm_, opening_, states_};
+  const SearchModel model{pieces_, model_, opening_, states_};
   if (!answers_.enabled() || prefix.size() > short_prefix) return search(model, prefix, options);
   const std::string key = key_of(prefix, options);
   if (const auto known = answers_.find(key)) return *known;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "generation_cache.h"
-#include "lstm.h"
+#include "language_model.h"
 #include "opening.h"
 #include "pieces.h"
 #include "search.h"
@@ -27,11 +27,11 @@ class Neural {
   SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
 
   const Pieces& pieces() const { return pieces_; }
-  const Lstm& lstm() const { return lstm_; }
+  const LanguageModel& model() const { return model_; }
 
  private:
   Pieces pieces_;
-  Lstm lstm_;
+  LanguageModel model_;
   Opening opening_;
   mutable StateCache states_;
   mutable GenerationCache<SearchResult> answers_;

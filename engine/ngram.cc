@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace halfword {
 namespace {
@@ -23,6 +22,14 @@ void require_weights(std::span<const float> values, float most, const std::strin
 }
 
 std::uint64_t below(std::size_t bit) { return (std::uint64_t{1} << bit) - 1; }
+
+/// std::popcount without a call where the machine's own instruction may not be assumed.
+std::size_t count_ones(std::uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return word * 0x0101010101010101 >> 56;
+}
 
 /// The place of a set bit, counted from 0 at the low end.
 std::size_t nth_bit(std::uint64_t word, std::size_t nth) {
@@ -54,15 +61,15 @@ Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std:
   while (true) {
     const std::uint64_t word = bits[index] & wanted;
     const std::uint64_t after_zero = word & ~(bits[index] << 1 | before);
-    const auto found = static_cast<std::size_t>(std::popcount(word));
+    const auto found = count_ones(word);
     if (found > ones) {
       const std::size_t bit = nth_bit(word, ones);
       const std::size_t end = index * word_bits + bit;
-      parents += static_cast<std::size_t>(std::popcount(after_zero & below(bit)));
+      parents += count_ones(after_zero & below(bit));
       return {begin_of_zeros(bits, end), end, parents};
     }
     ones -= found;
-    parents += static_cast<std::size_t>(std::popcount(after_zero));
+    parents += count_ones(after_zero);
     before = bits[index] >> (word_bits - 1);
     wanted = ~std::uint64_t{0};
     if (++index == bits.size()) return {};
@@ -75,6 +82,19 @@ std::uint32_t find_entry(std::span<const Entry> entries, std::uint32_t code_bits
   const auto found = std::lower_bound(entries.begin(), entries.end(), piece, smaller);
   if (found == entries.end() || PieceId{*found} >> code_bits != piece) return absent;
   return static_cast<std::uint32_t>(found - entries.begin());
+}
+
+/// The gains of some n-grams; four sums at a time, since each addition waits for the one before it.
+template <typename Entry>
+float sum_of(std::span<const Entry> entries, std::span<const float> gains, std::uint32_t code_bits) {
+  const std::uint32_t mask = (1U << code_bits) - 1;
+  std::array<float, 4> sums{};
+  std::size_t index = 0;
+  for (; index + 4 <= entries.size(); index += 4) {
+    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += gains[entries[index + lane] & mask];
+  }
+  for (; index < entries.size(); ++index) sums[0] += gains[entries[index] & mask];
+  return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
 }  // namespace
@@ -149,20 +169,11 @@ NgramContext Ngram::context(std::size_t length, std::uint32_t node) const {
   NgramContext context{.first = static_cast<std::uint32_t>(zeros.begin - node),
                        .last = static_cast<std::uint32_t>(zeros.end - node)};
   context.backoff = backoffs_[children.backoffs[std::min(zeros.parents_before, children.backoffs.size() - 1)]];
-  const float sum = sum_of_gains(level, context.first, context.last);
+  const std::size_t count = context.last - context.first;
+  const float sum = level.wide.empty() ? sum_of(level.narrow.subspan(context.first, count), level.gains, code_bits_)
+                                       : sum_of(level.wide.subspan(context.first, count), level.gains, code_bits_);
   context.scale = sum > 0.0F ? (1.0F - context.backoff) / sum : 0.0F;
   return context;
-}
-
-float Ngram::sum_of_gains(const Level& level, std::uint32_t first, std::uint32_t last) const {
-  const std::uint32_t mask = (1U << code_bits_) - 1;
-  float sum = 0.0F;
-  if (!level.narrow.empty()) {
-    for (const std::uint32_t entry : level.narrow.subspan(first, last - first)) sum += level.gains[entry & mask];
-  } else {
-    for (const std::uint32_t entry : level.wide.subspan(first, last - first)) sum += level.gains[entry & mask];
-  }
-  return sum;
 }
 
 /// The number of the n-gram of `context` and `piece` in its level.

@@ -84,7 +84,6 @@ class Ngram {
   Children load_children(const ModelFile& file, std::size_t order, std::size_t size) const;
   NgramContext context(std::size_t length, std::uint32_t node) const;
   std::uint32_t find(std::size_t level, const NgramContext& context, PieceId piece) const;
-  float sum_of_gains(const Level& level, std::uint32_t first, std::uint32_t last) const;
   template <typename Entry>
   void add(std::span<const Entry> entries, std::span<const float> gains, float scale,
            std::span<float> probabilities) const;

@@ -2,13 +2,13 @@
 
 namespace halfword {
 
-Opening::Opening(const Lstm& lstm, const Pieces& pieces) : rows_(pieces.size(), no_row) {
-  LstmScratch scratch;
-  StateRows nothing;
-  lstm.start(nothing);
+Opening::Opening(const LanguageModel& model, const Pieces& pieces) : rows_(pieces.size(), no_row) {
+  ModelScratch scratch;
+  ModelStates nothing;
+  model.start(nothing);
   const Step begin{0, pieces.begin()};
-  lstm.step(nothing, {&begin, 1}, begin_, 0, scratch);
-  lstm.predict(begin_, 0, 1, prediction_, scratch);
+  model.step(nothing, {&begin, 1}, begin_, 0, scratch);
+  model.predict(begin_, 0, 1, prediction_, scratch);
   std::vector<Step> steps;
   for (PieceId piece = 0; piece < pieces.size(); ++piece) {
     if (!pieces.begins_word(piece)) continue;
@@ -18,7 +18,7 @@ Opening::Opening(const Lstm& lstm, const Pieces& pieces) : rows_(pieces.size(), 
   constexpr std::size_t chunk = 12;  // rows at a time, so that intermediate results stay in the cache
   for (std::size_t first = 0; first < steps.size(); first += chunk) {
     const std::size_t count = std::min(chunk, steps.size() - first);
-    lstm.step(begin_, std::span(steps).subspan(first, count), first_, first, scratch);
+    model.step(begin_, std::span(steps).subspan(first, count), first_, first, scratch);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "lstm.h"
+#include "language_model.h"
 #include "pieces.h"
 
 namespace halfword {
@@ -11,14 +11,14 @@ namespace halfword {
 /// Computed once when a model is loaded, so that no search has to.
 class Opening {
  public:
-  Opening(const Lstm& lstm, const Pieces& pieces);
+  Opening(const LanguageModel& model, const Pieces& pieces);
 
   /// The state after the begin piece, in row 0.
-  const StateRows& begin_state() const { return begin_; }
+  const ModelStates& begin_state() const { return begin_; }
   const Predictions& begin_prediction() const { return prediction_; }
 
   /// The states after the begin piece and one more; a piece's row is row_of(piece).
-  const StateRows& first_states() const { return first_; }
+  const ModelStates& first_states() const { return first_; }
 
   /// The row of `piece` among the first states; only pieces that begin a word have one.
   bool has_row(PieceId piece) const { return rows_[piece] != no_row; }
@@ -27,9 +27,9 @@ class Opening {
  private:
   static constexpr std::uint32_t no_row = UINT32_MAX;
 
-  StateRows begin_;
+  ModelStates begin_;
   Predictions prediction_;
-  StateRows first_;
+  ModelStates first_;
   std::vector<std::uint32_t> rows_;
 };
 

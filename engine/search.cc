@@ -46,12 +46,12 @@ struct Child {
 
 /// What a thread keeps from one search to the next, so that nothing is allocated in the loop.
 struct Buffers {
-  StateRows start_states;
-  StateRows states;
-  StateRows next_states;
+  ModelStates start_states;
+  ModelStates states;
+  ModelStates next_states;
   Predictions start_predictions;
   Predictions predictions;
-  LstmScratch scratch;
+  ModelScratch scratch;
   std::vector<Step> steps;
   std::vector<Step> chunk;
   std::vector<std::uint32_t> fresh;
@@ -67,7 +67,7 @@ class Search {
  public:
   Search(const SearchModel& model, std::string_view prefix, const SearchOptions& options, Buffers& buffers)
       : pieces_(model.pieces),
-        lstm_(model.lstm),
+        model_(model.model),
         opening_(model.opening),
         cache_(model.cache),
         options_(options),
@@ -113,7 +113,7 @@ class Search {
   void expand_with(std::uint32_t parent, std::span<const PieceId> allowed);
   void offer(std::uint32_t parent, PieceId piece, double score);
   void advance();
-  void read_fresh(const StateRows& from, std::size_t first);
+  void read_fresh(const ModelStates& from, std::size_t first);
   void adopt_children();
   std::string text_of(const Hypothesis& hypothesis) const;
   bool in_time();
@@ -126,7 +126,7 @@ class Search {
   double bound() const { return options_.prune ? std::max(finished_.bound(), floor_) : lowest; }
 
   const Pieces& pieces_;
-  const Lstm& lstm_;
+  const LanguageModel& model_;
   const Opening& opening_;
   StateCache& cache_;
   const SearchOptions& options_;
@@ -187,7 +187,7 @@ void Search::read_level(std::vector<Node>& level, std::size_t depth) {
   std::vector<Node*> fresh;
   std::uint32_t row = static_cast<std::uint32_t>(level.size());  // remembered nodes fill the rows from the last on
   for (Node& node : level) {
-    if (cache_.find(lstm_, node.key, buffers.states, buffers.predictions, row - 1)) {
+    if (cache_.find(model_, node.key, buffers.states, buffers.predictions, row - 1)) {
       node.row = --row;
       continue;
     }
@@ -197,7 +197,7 @@ void Search::read_level(std::vector<Node>& level, std::size_t depth) {
   }
   if (fresh.empty()) return;
   read_steps(depth);
-  for (const Node* node : fresh) cache_.insert(lstm_, node->key, buffers.states, buffers.predictions, node->row);
+  for (const Node* node : fresh) cache_.insert(model_, node->key, buffers.states, buffers.predictions, node->row);
 }
 
 /// Take the steps of one level, and predict what comes next.
@@ -206,26 +206,26 @@ void Search::read_steps(std::size_t depth) {
   const std::size_t rows = buffers.steps.size();
   const auto known = [&](const Step& step) { return opening_.has_row(step.piece); };
   if (depth == 0) {
-    lstm_.copy_row(opening_.begin_state(), 0, buffers.states, 0);
+    model_.copy_row(opening_.begin_state(), 0, buffers.states, 0);
     buffers.predictions.copy_row(opening_.begin_prediction(), 0, 0);
     return;
   }
   if (depth == 1 && std::all_of(buffers.steps.begin(), buffers.steps.end(), known)) {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t first_row = opening_.row_of(buffers.steps[row].piece);
-      lstm_.copy_row(opening_.first_states(), first_row, buffers.states, row);
+      model_.copy_row(opening_.first_states(), first_row, buffers.states, row);
     }
   } else {
-    lstm_.step(buffers.next_states, buffers.steps, buffers.states, 0, buffers.scratch);
+    model_.step(buffers.next_states, buffers.steps, buffers.states, 0, buffers.scratch);
     result_.cells += rows;
   }
-  lstm_.predict(buffers.states, 0, rows, buffers.predictions, buffers.scratch);
+  model_.predict(buffers.states, 0, rows, buffers.predictions, buffers.scratch);
 }
 
 /// Put the state and prediction of a start where the first expansion looks for them.
 void Search::keep_start(std::size_t start, std::size_t row) {
   buffers_.start_predictions.copy_row(buffers_.predictions, row, start);
-  lstm_.copy_row(buffers_.states, row, buffers_.start_states, start);
+  model_.copy_row(buffers_.states, row, buffers_.start_states, start);
 }
 
 /// The log-probability of all texts that go through a start.
@@ -293,7 +293,7 @@ void Search::expand_all(std::uint32_t parent) {
     if (buffers_.children.size() == options_.beam) threshold = std::max(threshold, buffers_.children.front().score);
     // A little slack, for the comparison is made in floats; `offer` makes it exact.
     const auto cut = static_cast<float>(std::max(threshold - base - 1e-3, -1e30));
-    const std::size_t found = lstm_.kernels().find_above(logits.data() + first, size, cut, buffers_.places.data());
+    const std::size_t found = model_.kernels().find_above(logits.data() + first, size, cut, buffers_.places.data());
     for (std::size_t i = 0; i < found; ++i) {
       const PieceId piece = static_cast<PieceId>(first) + buffers_.places[i];
       if (hypothesis.after_space && pieces_.begins_word(piece)) continue;
@@ -328,7 +328,7 @@ void Search::offer(std::uint32_t parent, PieceId piece, double score) {
 void Search::advance() {
   constexpr std::size_t chunk = 5;  // rows from which on the kernels run at full speed
   Buffers& buffers = buffers_;
-  const StateRows& from = result_.steps == 0 ? buffers.start_states : buffers.states;
+  const ModelStates& from = result_.steps == 0 ? buffers.start_states : buffers.states;
   adopt_children();
   ++result_.steps;
   std::size_t done = 0;
@@ -338,7 +338,7 @@ void Search::advance() {
     std::size_t end = done;
     for (; end < buffers.beam.size() && buffers.fresh.size() < chunk; ++end) {
       Hypothesis& hypothesis = buffers.beam[end];
-      if (cache_.find(lstm_, hypothesis.key, buffers.next_states, buffers.predictions, row)) {
+      if (cache_.find(model_, hypothesis.key, buffers.next_states, buffers.predictions, row)) {
         hypothesis.row = static_cast<std::uint32_t>(row++);
       } else {
         buffers.fresh.push_back(static_cast<std::uint32_t>(end));
@@ -353,7 +353,7 @@ void Search::advance() {
 }
 
 /// Read the pieces of the hypotheses that nothing was remembered of, into the rows from `first` on.
-void Search::read_fresh(const StateRows& from, std::size_t first) {
+void Search::read_fresh(const ModelStates& from, std::size_t first) {
   Buffers& buffers = buffers_;
   if (buffers.fresh.empty()) return;
   buffers.chunk.clear();
@@ -361,12 +361,12 @@ void Search::read_fresh(const StateRows& from, std::size_t first) {
     buffers.beam[index].row = static_cast<std::uint32_t>(first + buffers.chunk.size());
     buffers.chunk.push_back(buffers.steps[index]);
   }
-  lstm_.step(from, buffers.chunk, buffers.next_states, first, buffers.scratch);
-  lstm_.predict(buffers.next_states, first, buffers.chunk.size(), buffers.predictions, buffers.scratch);
+  model_.step(from, buffers.chunk, buffers.next_states, first, buffers.scratch);
+  model_.predict(buffers.next_states, first, buffers.chunk.size(), buffers.predictions, buffers.scratch);
   result_.cells += buffers.chunk.size();
   for (const std::uint32_t index : buffers.fresh) {
     const Hypothesis& hypothesis = buffers.beam[index];
-    cache_.insert(lstm_, hypothesis.key, buffers.next_states, buffers.predictions, hypothesis.row);
+    cache_.insert(model_, hypothesis.key, buffers.next_states, buffers.predictions, hypothesis.row);
   }
 }
 

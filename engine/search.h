@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "completion.h"
-#include "lstm.h"
+#include "language_model.h"
 #include "opening.h"
 #include "pieces.h"
 #include "state_cache.h"
@@ -52,7 +52,7 @@ std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, c
 /// What a search reads; the cache alone changes.
 struct SearchModel {
   const Pieces& pieces;
-  const Lstm& lstm;
+  const LanguageModel& model;
   const Opening& opening;
   StateCache& cache;
 };

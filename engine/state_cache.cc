@@ -2,19 +2,19 @@
 
 namespace halfword {
 
-bool StateCache::find(const Lstm& lstm, const SequenceKey& key, StateRows& states, Predictions& predictions,
+bool StateCache::find(const LanguageModel& model, const SequenceKey& key, ModelStates& states, Predictions& predictions,
                       std::size_t row) {
   if (!enabled()) return false;
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.rows.find(key);
   if (found == part.rows.end()) return false;
-  lstm.copy_row(part.states, found->second, states, row);
+  model.copy_row(part.states, found->second, states, row);
   predictions.copy_row(part.predictions, found->second, row);
   return true;
 }
 
-void StateCache::insert(const Lstm& lstm, const SequenceKey& key, const StateRows& states,
+void StateCache::insert(const LanguageModel& model, const SequenceKey& key, const ModelStates& states,
                         const Predictions& predictions, std::size_t row) {
   if (!enabled()) return;
   Part& part = part_of(key);
@@ -29,7 +29,7 @@ void StateCache::insert(const Lstm& lstm, const SequenceKey& key, const StateRow
   part.oldest = (place + 1) % capacity_;
   part.keys[place] = key;
   part.rows.emplace(key, place);
-  lstm.copy_row(states, row, part.states, place);
+  model.copy_row(states, row, part.states, place);
   part.predictions.copy_row(predictions, row, place);
 }
 

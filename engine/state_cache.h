@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lstm.h"
+#include "language_model.h"
 #include "pieces.h"
 
 namespace halfword {
@@ -40,11 +40,12 @@ class StateCache {
   bool enabled() const { return capacity_ > 0; }
 
   /// Copy what is known of a sequence into a row of states and predictions; false when nothing is.
-  bool find(const Lstm& lstm, const SequenceKey& key, StateRows& states, Predictions& predictions, std::size_t row);
+  bool find(const LanguageModel& model, const SequenceKey& key, ModelStates& states, Predictions& predictions,
+            std::size_t row);
 
   /// Remember a row of states and predictions.
-  void insert(const Lstm& lstm, const SequenceKey& key, const StateRows& states, const Predictions& predictions,
-              std::size_t row);
+  void insert(const LanguageModel& model, const SequenceKey& key, const ModelStates& states,
+              const Predictions& predictions, std::size_t row);
 
  private:
   static constexpr std::size_t parts = 8;
@@ -54,7 +55,7 @@ class StateCache {
   };
   struct Part {
     std::mutex mutex;
-    StateRows states;
+    ModelStates states;
     Predictions predictions;
     std::vector<SequenceKey> keys;  // of each row
     std::unordered_map<SequenceKey, std::size_t, Hash> rows;
