@@ -23,7 +23,7 @@ from halfword.serve.log import Log
 from halfword.serve.metrics import Metrics
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
-from halfword.serve.request import Message
+from halfword.serve.request import TRANSPORT, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,16 @@ class Answer:
     @property
     def texts(self) -> list[str]:
         return [completion["text"] for completion in self.json["completions"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """As much of a connection as the app looks at."""
+
+    leaves: asyncio.Event | None
+
+    def is_closing(self) -> bool:
+        return self.leaves is not None and self.leaves.is_set()
 
 
 @dataclass(slots=True)
@@ -73,21 +83,19 @@ class Client:
         """The same among others; the client is gone once `leaves` is set."""
         method, _, target = line.partition(" ")
         path, _, query = target.partition("?")
-        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+        messages: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
         sent: list[Message] = []
 
         async def receive() -> Message:
-            for message in messages:
-                return message
-            await (leaves or asyncio.Event()).wait()
-            return {"type": "http.disconnect"}
+            return next(messages, {"type": "http.disconnect"})
 
         async def send(message: Message) -> None:
             sent.append(message)
 
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
-        await self.app({**scope, "headers": encoded, "client": (peer, 1)}, receive, send)
+        connection = {TRANSPORT: Connection(leaves)}
+        await self.app({**scope, **connection, "headers": encoded, "client": (peer, 1)}, receive, send)
         start, finish = sent
         decoded = {name.decode(): value.decode() for name, value in start["headers"]}
         return Answer(start["status"], decoded, finish["body"])

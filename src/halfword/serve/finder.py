@@ -1,6 +1,5 @@
 """From a prefix to its completions: cache, queue, deadline and blocklist."""
 
-import asyncio
 from collections.abc import Callable
 from functools import lru_cache, partial
 from time import perf_counter
@@ -42,19 +41,14 @@ class Finder:
         return found
 
     async def _wait(self, work: Callable[[], Found], request: Request, admitted: bool) -> Found:
-        answer = self._gate.enter(work, admitted=admitted)
+        answer = self._gate.enter(work, request.gone, admitted=admitted)
         self._metrics.set("queue_length", len(self._gate))
-        watch = asyncio.ensure_future(request.gone())
-        watch.add_done_callback(lambda _: answer.cancel())
         try:
             return await answer
-        except asyncio.CancelledError:
-            if not watch.done() or watch.cancelled():
-                raise  # the server is stopping
+        except ClientGone:
             self._metrics.add("abandoned_total")
-            raise ClientGone from None
+            raise
         finally:
-            watch.cancel()
             self._metrics.set("queue_length", len(self._gate))
 
     def _search(self, served: Served, typed: str, count: int, began: float) -> Found:

@@ -4,9 +4,10 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from halfword.serve.reply import refuse, retry_after
+from halfword.serve.request import ClientGone
 
 Answer = TypeVar("Answer")
 _LONGEST_TURN = 0.05  # seconds without a look at the sockets
@@ -21,7 +22,7 @@ class Gate:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self._waiting: deque[tuple[Callable[[], None], asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[Callable[[], Any], Callable[[], bool], asyncio.Future[Any]]] = deque()
         self._rests = False  # whether something has run since the sockets were last read
         self._last_end = 0.0
 
@@ -40,22 +41,17 @@ class Gate:
         finally:
             self._last_end = perf_counter()
 
-    def enter(self, work: Callable[[], Answer], *, admitted: bool = False) -> "asyncio.Future[Answer]":
-        """Queue `work` and return what will hold its answer; cancelled before its turn, it never runs.
+    def enter(
+        self, work: Callable[[], Answer], gone: Callable[[], bool], *, admitted: bool = False
+    ) -> "asyncio.Future[Answer]":
+        """Queue `work` and return what will hold its answer; if its client is `gone` by then, it does not run.
 
         Raises when all places are taken, unless the request was `admitted` before.
         """
         if len(self._waiting) >= self._places and not admitted:
             raise refuse("overloaded", "too many requests are waiting; ask again in a second", retry_after(1))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-
-        def run() -> None:
-            try:
-                future.set_result(work())
-            except Exception as error:
-                future.set_exception(error)
-
-        self._waiting.append((run, future))  # type: ignore[arg-type]
+        self._waiting.append((work, gone, future))
         if not self._rests:
             self._rest()
         return future
@@ -76,9 +72,21 @@ class Gate:
         begin = perf_counter()
         end = begin + min(begin - self._last_end, _LONGEST_TURN)
         while self._waiting:
-            run, future = self._waiting.popleft()
-            if not future.done():
-                run()
+            if _answer(*self._waiting.popleft()):
                 self._last_end = perf_counter()
                 if self._last_end >= end:
                     break
+
+
+def _answer(work: Callable[[], Any], gone: Callable[[], bool], future: "asyncio.Future[Any]") -> bool:
+    """Put the answer into its future; tell whether there was still somebody to compute it for."""
+    if future.done():
+        return False  # the server is stopping
+    if gone():
+        future.set_exception(ClientGone())
+        return False
+    try:
+        future.set_result(work())
+    except Exception as error:
+        future.set_exception(error)
+    return True

@@ -6,6 +6,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from halfword.serve.reply import Reply, refuse
+from halfword.serve.request import TRANSPORT
 
 LARGEST_HEAD = 16_384  # bytes of request line and headers
 SWEEP_SECONDS = 5.0  # a connection found without a whole request in two sweeps is closed
@@ -20,6 +21,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **named)
         self._head_size = 0
         self._swept: object = self  # what the last sweep found going on; at first nothing it knows
+
+    def on_message_begin(self) -> None:
+        """Let the app see whether the client is still there."""
+        super().on_message_begin()
+        self.scope[TRANSPORT] = self.transport  # type: ignore[literal-required]
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser, unless the head of a request has grown too large."""
