@@ -5,6 +5,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
+
 #include "escape.h"
 #include "model_file.h"
 #include "neural.h"
@@ -221,6 +223,16 @@ NB_MODULE(_engine, module) {
             });
           },
           "pieces"_a, "What is known before each of these pieces: (matched order, backoff).")
+      .def(
+          "sums",
+          [](const Ngram& ngram, const std::vector<PieceId>& pieces, std::size_t repeats) {
+            std::vector<float> probabilities(ngram.vocabulary());
+            return before_each(ngram, pieces, [&](const NgramState& state, PieceId) {
+              for (std::size_t repeat = 0; repeat < repeats; ++repeat) ngram.predict(state, probabilities);
+              return std::reduce(probabilities.begin(), probabilities.end());
+            });
+          },
+          "pieces"_a, "repeats"_a = 1, "The sum of the distribution before each of these pieces, predicted repeatedly.")
       .def_prop_ro("order", &Ngram::order)
       .def("__len__", &Ngram::size);
   module.def("available_kernels", [] {

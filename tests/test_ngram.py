@@ -146,6 +146,7 @@ def test_single_probabilities_are_those_of_the_whole_distribution(folder: Path) 
         pieces = [*query, END]
         expected = [memory.predict(pieces[:end])[piece] for end, piece in enumerate(pieces)]
         assert memory.probabilities(pieces) == pytest.approx(expected)
+        assert memory.sums(pieces) == pytest.approx([1] * len(pieces))
 
 
 def test_it_tells_how_much_of_the_context_it_knows(folder: Path) -> None:

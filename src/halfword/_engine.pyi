@@ -72,6 +72,9 @@ class Ngram:
     def contexts(self, pieces: Sequence[int]) -> list[tuple[int, float]]:
         """Return what is known before each of `pieces`: the matched order, and what it leaves to shorter contexts."""
 
+    def sums(self, pieces: Sequence[int], repeats: int = 1) -> list[float]:
+        """Return the sum of the distribution before each of `pieces`, predicted `repeats` times to be timed."""
+
     @property
     def order(self) -> int: ...
     def __len__(self) -> int: ...

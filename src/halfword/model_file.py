@@ -21,7 +21,8 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
   (3H, H), `network.layerL.norm_scale` and `network.layerL.norm_bias` F32 (3H); the 3H outputs are the forget gate, the
   output gate and the candidate. Every matrix is (outputs, inputs);
 - beside a matrix `network.NAME`, `network.NAME.int8` I8 of its shape and `network.NAME.scale` F32 (outputs):
-  weight ≈ int8 × scale of its output.
+  weight ≈ int8 × scale of its output;
+- `ngram.*`: the n-gram memory, explained in `ngram.py`.
 """
 
 import json
