@@ -68,6 +68,22 @@ def test_the_loss_is_the_formula_of_the_paper() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+def test_the_gradients_are_those_of_finite_differences() -> None:
+    network = Network(12, NetworkOptions(embedding_size=3, hidden_size=4, layers=2), generator()).double().eval()
+    batch = packed([[5, 6, 2], [7, 2]])
+    network(batch, generator()).sum().backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad is not None
+        slope = parameter.grad.flatten()[0].item()
+        with torch.no_grad():
+            parameter.view(-1)[0] += 1e-6
+            above = network(batch, generator()).sum().item()
+            parameter.view(-1)[0] -= 2e-6
+            below = network(batch, generator()).sum().item()
+            parameter.view(-1)[0] += 1e-6
+        assert (above - below) / 2e-6 == pytest.approx(slope, rel=1e-4, abs=1e-7), name
+
+
 def test_dropout_falls_only_while_training(network: Network) -> None:
     batch = packed([[5, 6, 2]])
     assert torch.equal(network(batch, generator(1)), network(batch, generator(2)))

@@ -29,7 +29,7 @@ from halfword.network_training import NetworkTraining
 from halfword.sample import sampled_tokens
 from halfword.segment import Segmenter, piece_arrays, train_segmenter
 from halfword.step import Stepper, seeded
-from halfword.train_network import RunOptions, Training, log_path
+from halfword.train_network import RunOptions, Training
 from halfword.weights import network_arrays
 
 
@@ -52,7 +52,7 @@ def learn_network(
         progress("reading the train and valid splits")
         train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
         options = options.fitted(sum(train.values()), world.size)
-        state, arrays = _start(output, run, State(describe(options), fingerprint(train)), world)
+        state, arrays = _start(output, run, State(describe(options), fingerprint(train)))
         segmenter = _segmenter(train, arrays, options, world, device, progress)
         progress(f"segmenting {len(train):,} queries")
         queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
@@ -78,7 +78,7 @@ def make_stepper(segmenter: Segmenter, options: NetworkTraining, world: World, d
     return Stepper(network, options, segmenter.begin, world)
 
 
-def _start(output: Path, run: RunOptions, fresh: State, world: World) -> tuple[State, dict[str, Tensor]]:
+def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str, Tensor]]:
     path = checkpoint_path(output)
     if run.resume:
         state, arrays = read_checkpoint(path)
@@ -87,8 +87,6 @@ def _start(output: Path, run: RunOptions, fresh: State, world: World) -> tuple[S
         return state, arrays
     if path.exists():
         raise ModelFileError(f"{path} is left from a training that was stopped; go on with --resume, or delete it")
-    if world.rank == 0:
-        log_path(output).unlink(missing_ok=True)
     return fresh, {}
 
 

@@ -7,6 +7,7 @@ belong to step t.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -43,11 +44,15 @@ class Layer(nn.Module):
 
     def forward(self, inputs: Tensor, active: tuple[int, ...], dropout: float, generator: torch.Generator) -> Tensor:
         """Return the hidden states (tokens, hidden) of the packed inputs (tokens, input)."""
-        from_input = torch.split(inputs @ self.input.T, list(active))
+        states_read: list[Tensor] = []
+        collect: Tensor = _Collect.apply(inputs @ self.input.T, self.recurrent, states_read)  # type: ignore[no-untyped-call]
+        gates_by_step = torch.split(collect, list(active))
+        weight = self.recurrent.detach().T
         hidden = cell = inputs.new_zeros(active[0], self.hidden_size)
         outputs = []
-        for gates, running in zip(from_input, active, strict=True):
-            gates = torch.addmm(gates, hidden[:running], self.recurrent.T)  # (running, 3 × hidden)
+        for gates, running in zip(gates_by_step, active, strict=True):
+            states_read.append(hidden[:running].detach())
+            gates = torch.addmm(gates, hidden[:running], weight)  # (running, 3 × hidden)
             hidden, cell = self._step(gates, cell[:running], dropout, generator)
             outputs.append(hidden)
         return torch.cat(outputs)
@@ -61,6 +66,22 @@ class Layer(nn.Module):
         candidate = drop(torch.tanh(candidate), dropout, generator)
         cell = torch.lerp(candidate, cell, forget)  # the input gate is what the forget gate leaves
         return torch.sigmoid(output) * torch.tanh(cell), cell
+
+
+class _Collect(torch.autograd.Function):
+    """Passes the gates on; on the way back, finds the gradient of the recurrent weights, for all steps in one product.
+
+    Left to itself, PyTorch would add up a matrix as large as the weights at every step.
+    """
+
+    @staticmethod
+    def forward(context: Any, gates: Tensor, recurrent: Tensor, states_read: list[Tensor]) -> Tensor:
+        context.states_read = states_read
+        return gates.view_as(gates)
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        return gradients[0], gradients[0].T @ torch.cat(context.states_read), None
 
 
 class Network(nn.Module):

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from halfword.batches import Chunk, Queries, epoch_rows, make_chunk
 from halfword.checkpoint import State, checkpoint_path, cpu_copy, write_checkpoint
-from halfword.errors import HalfwordError, OutputError
+from halfword.errors import HalfwordError
+from halfword.files import whole_file
 from halfword.interrupts import interrupts
 from halfword.network_training import NetworkTraining
 from halfword.step import Stepper, seeded
@@ -156,8 +157,8 @@ class Training:
         state.step = state.queries = 0
         state.loss_sum = 0.0
         state.seconds = time.monotonic() - self._started
-        self._append_log(entry)
         self._save()
+        self._write_log()
 
     @torch.no_grad()
     def validate(self) -> float:
@@ -207,15 +208,10 @@ class Training:
         write_checkpoint(checkpoint_path(self.output), self.state, arrays)
         self._saved = time.monotonic()
 
-    def _append_log(self, entry: dict[str, float]) -> None:
-        if self.world.rank:
-            return
-        path = log_path(self.output)
-        try:
-            with path.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(entry) + "\n")
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written ({error.strerror}); go on with --resume") from error
+    def _write_log(self) -> None:
+        if self.world.rank == 0:
+            with whole_file(log_path(self.output)) as stream:
+                stream.writelines(json.dumps(entry).encode() + b"\n" for entry in self.state.history)
 
 
 def log_path(output: Path) -> Path:

@@ -1,0 +1,35 @@
+"""The GPU's fused step does what the plain one does; asked only where there is a GPU."""
+
+import pytest
+import torch
+
+from halfword.batches import best_tokens, make_chunk
+from halfword.distributed import World
+from halfword.network import Network
+from halfword.network_training import changed
+from halfword.segment import train_segmenter
+from halfword.step import Stepper, seeded
+from tests.training import COUNTS, SMALL
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_loss_and_gradients_are_those_of_the_plain_step_in_double_precision(layers: int) -> None:
+    from halfword.graph_step import GraphStepper
+
+    device = torch.device("cuda")
+    options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": 16, "layers": layers, "hidden_size": 40})
+    segmenter = train_segmenter(COUNTS, options.segment)
+    chunk = make_chunk(best_tokens(list(COUNTS), segmenter, 40, device).table, options.batch)
+    plain, fused = (Network(segmenter.size, options.network, seeded(torch.device("cpu"), 1)).to(device) for _ in "ab")
+    (batch,) = chunk.batches(segmenter.begin)
+    loss = Stepper(plain.double(), options, segmenter.begin, World()).network(batch, seeded(device, 1)).sum()
+    (loss / options.batch).backward()
+    stepper = GraphStepper(fused, options, segmenter.begin, World())
+    stepper.load(chunk)
+    assert float(stepper._gradients()) == pytest.approx(float(loss.detach()), rel=1e-3)
+    for (name, one), other in zip(plain.named_parameters(), fused.parameters(), strict=True):
+        assert one.grad is not None
+        assert other.grad is not None
+        assert float((one.grad - other.grad).norm() / one.grad.norm()) < 0.03, name
