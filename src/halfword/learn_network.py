@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def learn_network(
 def make_stepper(segmenter: Segmenter, options: NetworkTraining, world: World, device: torch.device) -> Stepper:
     """Make a fresh network and what trains it fastest on `device`."""
     network = Network(segmenter.size, options.network, seeded(torch.device("cpu"), options.seed, "weights")).to(device)
-    if device.type == "cuda":
+    if device.type == "cuda" and find_spec("triton"):
         from halfword.graph_step import GraphStepper
 
         return GraphStepper(network, options, segmenter.begin, world)

@@ -19,7 +19,7 @@ from halfword.network_training import NetworkTraining
 from halfword.step import Stepper, seeded
 
 _CHUNK = 64  # batches that are drawn and sorted at once
-_VALID_BATCH = {"cpu": 512, "cuda": 8192}
+_VALID_BATCH = {"cpu": 512, "cuda": 2048}
 
 
 class TrainingStopped(HalfwordError):
