@@ -65,7 +65,7 @@ class Segmenter:
 
     def encode(self, queries: Sequence[str]) -> list[list[int]]:
         """Return the best segmentation of each query."""
-        pieces: list[list[int]] = self._processor.encode(list(queries), num_threads=1)
+        pieces: list[list[int]] = self._processor.encode(list(queries), num_threads=os.cpu_count() or 1)
         return pieces
 
     def piece(self, number: int) -> str:
