@@ -29,7 +29,8 @@ def encoder(name: str) -> Encode:
     if name == "msgspec":
         import msgspec  # type: ignore[import-not-found, unused-ignore]
 
-        return msgspec.json.Encoder().encode
+        fast: Encode = msgspec.json.Encoder().encode
+        return fast
     return lambda content: json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 

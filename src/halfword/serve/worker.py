@@ -17,6 +17,7 @@ from halfword.serve.models import Models
 from halfword.serve.protocol import BoundedProtocol, sweep_forever
 
 BACKLOG = 1024
+_ACCEPTED_AT_ONCE = 4
 WATCH_SECONDS = 1.0
 _FLUSH_SECONDS = 0.2
 _STOP_SECONDS = 10
@@ -34,7 +35,7 @@ class _Server(uvicorn.Server):
         """Begin to accept.
 
         asyncio accepts as many connections in a row as its backlog has places: the first worker to wake would take
-        all. So it is told one, and the kernel, which shares the socket, is told the real number afterwards.
+        all. So it is told a few, and the kernel, which shares the socket, is told the real number afterwards.
         """
         await super().startup(sockets)
         for listener in sockets or ():
@@ -54,7 +55,7 @@ def run_worker(app: App, listener: socket.socket, lifeline: int, models: Models,
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        backlog=1,
+        backlog=_ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what it says of requests is in our replies and metrics
