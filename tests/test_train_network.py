@@ -5,7 +5,7 @@ import json
 import math
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,20 @@ import torch
 from safetensors.numpy import load_file
 
 from halfword.dataset import open_dataset
-from halfword.errors import HalfwordError, ModelFileError, OutputError
+from halfword.errors import HalfwordError, ModelFileError, OptionError, OutputError
 from halfword.learn_network import LearnedNetwork, learn_network
 from halfword.network_training import NetworkTraining, Schedule, changed
 from halfword.train_network import RunOptions, Training, TrainingStopped
 from tests.training import SMALL, make_dataset, run_python
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Networks this small gain nothing from more, and wait long for them on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture
@@ -111,18 +120,13 @@ learn_network(open_dataset(Path(sys.argv[1])), Path(sys.argv[2]), SMALL, run, st
 """
 
 
-@pytest.mark.parametrize("reports", [5, 10])
+@pytest.mark.parametrize("reports", [5, 7, 10])  # 7 is the last step of the first epoch
 def test_a_killed_training_resumes_to_the_same_bits(data: Path, tmp_path: Path, reports: int) -> None:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        never_stopped = learn(data, tmp_path / "whole")
-        output = tmp_path / "killed"
-        done = run_python("-c", KILLED, data, output, str(reports))
-        assert done.returncode == -signal.SIGKILL, done.stderr
-        resumed = learn(data, output, resume=True)
-    finally:
-        torch.set_num_threads(threads)
+    never_stopped = learn(data, tmp_path / "whole")
+    output = tmp_path / "killed"
+    done = run_python("-c", KILLED, data, output, str(reports))
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    resumed = learn(data, output, resume=True)
     assert same_arrays(resumed, never_stopped)
     losses = [
         [json.loads(line)["valid_loss"] for line in Path(f"{path}.log.jsonl").read_text().splitlines()]
@@ -195,6 +199,11 @@ def test_a_time_limit_ends_training_with_the_learning_rate_brought_down(data: Pa
     assert network["epochs"] < 10_000
     log = [json.loads(line) for line in Path(f"{output}.log.jsonl").read_text().splitlines()]
     assert log[-1]["learning_rate"] < 0.1 * SMALL.learning_rate
+
+
+def test_a_time_limit_too_short_for_a_single_step_is_an_error(data: Path, output: Path) -> None:
+    with pytest.raises(OptionError, match="before the first step"):
+        learn(data, output, replace(SMALL, time_limit=1e-9))
 
 
 def test_the_learning_rate_rises_then_falls_to_zero() -> None:

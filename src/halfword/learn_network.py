@@ -83,6 +83,7 @@ def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str
     path = checkpoint_path(output)
     if run.resume:
         state, arrays = read_checkpoint(path)
+        state.options["time_limit"] = fresh.options["time_limit"]  # one may well grow impatient
         check_same(path, state.options, fresh.options, "options")
         check_same(path, state.data, fresh.data, "data")
         return state, arrays

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from halfword.batches import Chunk, Queries, epoch_rows, make_chunk
 from halfword.checkpoint import State, checkpoint_path, cpu_copy, write_checkpoint
-from halfword.errors import HalfwordError
+from halfword.errors import HalfwordError, OptionError
 from halfword.files import whole_file
 from halfword.interrupts import interrupts
 from halfword.network_training import NetworkTraining
@@ -81,6 +81,10 @@ class Training:
 
     def run(self, progress: Callable[[str], None]) -> None:
         """Train to the end; the best weights are then in `best_weights`."""
+        if not self.state.history and self._progress() >= 1:
+            raise OptionError(
+                f"the time limit of {self.options.time_limit} minutes was over before the first step; raise it"
+            )
         with interrupts() as interrupted:
             while self.state.epoch < self.options.epochs and self._progress() < 1:
                 self._epoch(progress, interrupted)
