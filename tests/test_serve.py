@@ -218,6 +218,7 @@ def test_a_client_that_asks_too_often_is_told_when_to_ask_again(model: Path) -> 
     assert statuses == [200, 200, 200, 429, 429]
     refused = client.ask("GET /complete?q=n")
     assert (refused.code, refused.headers["retry-after"]) == ("rate_limited", "1")
+    assert [client.ask(f"GET {path}").status for path in ("/metrics", "/", "/healthz")] == [200, 200, 200]
 
 
 def test_a_proxy_is_believed_only_when_it_is_trusted(model: Path) -> None:

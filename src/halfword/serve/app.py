@@ -74,7 +74,7 @@ class App:
                 return route, Reply(204, [], b"")
             route, handler = self._route(request)
             if route not in _OPEN_ROUTES:
-                self._guard(request)
+                self._guard(request, route)
             return route, await handler(request)
         except ClientGone:
             return route, Reply(408, [], b"")  # nobody will read it; the server wants to see one
@@ -96,10 +96,10 @@ class App:
             raise refuse("method_not_allowed", message, [(b"allow", allowed.encode())])
         return found
 
-    def _guard(self, request: Request) -> None:
+    def _guard(self, request: Request, route: str) -> None:
         if self._keys is not None:
             self._keys.check(request.header(b"authorization"), request.header(b"x-api-key"))
-        if self._rate_limit is not None:
+        if self._rate_limit is not None and route != "metrics":  # which are needed most when many ask
             forwarded = request.header(b"x-forwarded-for")
             self._rate_limit.check(client_of(request.peer, forwarded, self._options.trusted_proxies))
 

@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from halfword.errors import OptionError
 from halfword.serve.app import App
@@ -92,14 +92,19 @@ class Supervisor:
 
     def _bury(self) -> None:
         """Take note of workers that have died, and plan their return."""
+        for process, worker, started, status in self._dead():
+            now = time.monotonic()
+            self._due[worker] = now if now - started > _RESTART_SECONDS else now + _RESTART_SECONDS
+            self._log.event("worker died", process=process, status=status)
+
+    def _dead(self) -> Iterator[tuple[int, int, float, int]]:
+        """Yield process, worker, start and status of those that have ended, and forget them."""
         while self._started:
             process, status = os.waitpid(-1, os.WNOHANG)
             if not process:
                 return
-            worker, started = self._started.pop(process)
-            now = time.monotonic()
-            self._due[worker] = now if now - started > _RESTART_SECONDS else now + _RESTART_SECONDS
-            self._log.event("worker died", process=process, status=os.waitstatus_to_exitcode(status))
+            if process in self._started:  # the first process of a container inherits strangers
+                yield process, *self._started.pop(process), os.waitstatus_to_exitcode(status)
 
     def _stop(self) -> None:
         """Let the workers finish what they have begun; those that do not are killed."""
@@ -109,15 +114,9 @@ class Supervisor:
         end = time.monotonic() + _STOP_SECONDS
         while self._started and time.monotonic() < end:
             signal.sigtimedwait((signal.SIGCHLD,), 0.1)
-            self._bury_quietly()
+            for _ in self._dead():
+                pass
         self._tell(signal.SIGKILL)
-
-    def _bury_quietly(self) -> None:
-        while self._started:
-            process, _ = os.waitpid(-1, os.WNOHANG)
-            if not process:
-                return
-            del self._started[process]
 
     def _tell(self, number: signal.Signals) -> None:
         for process in self._started:
