@@ -43,7 +43,7 @@ STYLE.replaceSync(`
     color: var(--halfword-ink); background: var(--halfword-paper); border: 1px solid var(--halfword-line);
     border-radius: .5em; box-shadow: 0 .4em 1.2em #0003; max-block-size: 75vh; overflow-y: auto; }
   ul[hidden] { display: none; }
-  li { display: flex; flex-wrap: wrap; gap: 0 1em; justify-content: space-between; padding: .45em .75em;
+  li { display: flex; flex-wrap: wrap; gap: 0 1em; justify-content: space-between; align-items: baseline; padding: .45em .75em;
     cursor: pointer; overflow-wrap: anywhere; }
   li[aria-selected="true"] { background: var(--halfword-active); }
   b { font-weight: 700; }
