@@ -7,6 +7,7 @@
 
 #include <numeric>
 
+#include "blend.h"
 #include "escape.h"
 #include "model_file.h"
 #include "neural.h"
@@ -50,6 +51,10 @@ std::vector<Completion> completions_of(const Neural& neural, std::string_view pr
   return neural.complete(prefix, options).completions;
 }
 
+std::vector<Completion> completions_of(const Blend& blend, std::string_view prefix, const SearchOptions& options) {
+  return blend.complete(prefix, options).completions;
+}
+
 template <typename Model>
 nb::list complete(const Model& model, std::string_view prefix, const SearchOptions& options, nb::handle type) {
   std::vector<Completion> found;
@@ -75,8 +80,9 @@ nb::list complete_batch(const Model& model, const std::vector<std::string>& pref
 }
 
 /// What one search took: (cells, steps, whether it ended in time).
-nb::tuple search_cost(const Neural& neural, std::string_view prefix, const SearchOptions& options) {
-  const SearchResult result = neural.complete(prefix, options);
+template <typename Model>
+nb::tuple search_cost(const Model& model, std::string_view prefix, const SearchOptions& options) {
+  const SearchResult result = model.complete(prefix, options);
   return nb::make_tuple(result.cells, result.steps, result.in_time);
 }
 
@@ -164,6 +170,7 @@ NB_MODULE(_engine, module) {
   nb::class_<SearchOptions>(module, "SearchOptions", "How wide, how far back and how long to search.")
       .def(nb::init<>())
       .def_rw("count", &SearchOptions::count)
+      .def_rw("surplus", &SearchOptions::surplus)
       .def_rw("beam", &SearchOptions::beam)
       .def_rw("retrace", &SearchOptions::retrace)
       .def_rw("segmentations", &SearchOptions::segmentations)
@@ -185,7 +192,7 @@ NB_MODULE(_engine, module) {
           "file"_a, "int8"_a, "kernels"_a, "cached_states"_a, "cached_answers"_a, nb::keep_alive<1, 2>())
       .def("complete", &complete<Neural>, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch<Neural>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
-      .def("search_cost", &search_cost, "prefix"_a, "options"_a)
+      .def("search_cost", &search_cost<Neural>, "prefix"_a, "options"_a)
       .def(
           "segment",
           [](const Neural& neural, std::string_view query) { return neural.pieces().segment(escape(query)); },
@@ -196,6 +203,23 @@ NB_MODULE(_engine, module) {
             return neural.pieces().segment_best(escaped, count);
           },
           "escaped"_a, "count"_a)
+      .def(
+          "view",
+          [](const Neural& neural, std::string_view query) {
+            std::vector<std::uint32_t> buckets;
+            std::vector<float> network;
+            std::vector<float> memory;
+            {
+              nb::gil_scoped_release release;
+              for (const TokenView& token : neural.model().view(neural.pieces().segment(escape(query)))) {
+                buckets.push_back(token.bucket);
+                network.push_back(token.network);
+                memory.push_back(token.memory);
+              }
+            }
+            return nb::make_tuple(buckets, network, memory);
+          },
+          "query"_a)
       .def_prop_ro("kernels", [](const Neural& neural) { return neural.model().kernels().name; })
       .def_prop_ro("multiplications", [](const Neural& neural) { return neural.model().multiplications(); });
 
@@ -235,6 +259,13 @@ NB_MODULE(_engine, module) {
           "pieces"_a, "repeats"_a = 1, "The sum of the distribution before each of these pieces, predicted repeatedly.")
       .def_prop_ro("order", &Ngram::order)
       .def("__len__", &Ngram::size);
+  nb::class_<Blend>(module, "Blend", "Popularity and the language model together.")
+      .def(nb::init<const ModelFile&, const Popular&, const Neural&>(), "file"_a, "popular"_a, "neural"_a,
+           nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def("complete", &complete<Blend>, "prefix"_a, "options"_a, "type"_a)
+      .def("complete_batch", &complete_batch<Blend>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
+      .def("search_cost", &search_cost<Blend>, "prefix"_a, "options"_a)
+      .def_prop_ro("kappa", &Blend::kappa);
   module.def("available_kernels", [] {
     std::vector<std::string> names;
     for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);

@@ -14,4 +14,9 @@ struct Completion {
   Source source;
 };
 
+/// The order of answers: higher scores first, ties by text.
+inline bool comes_first(const Completion& left, const Completion& right) {
+  return left.score != right.score ? left.score > right.score : left.text < right.text;
+}
+
 }  // namespace halfword

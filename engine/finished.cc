@@ -34,16 +34,14 @@ void Finished::update_bound() {
   bound_ = *nth;
 }
 
-std::vector<Completion> Finished::rank(bool merge, double mass, double floor) const {
+std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mass, double floor) const {
   std::vector<Completion> ranked;
   for (const Entry& entry : entries_) {
     const double score = merge ? entry.sum : entry.best;
     if (score >= floor) ranked.push_back({entry.text, score - mass, Source::model});
   }
-  std::sort(ranked.begin(), ranked.end(), [](const Completion& left, const Completion& right) {
-    return left.score != right.score ? left.score > right.score : left.text < right.text;
-  });
-  if (ranked.size() > count_) ranked.resize(count_);
+  std::sort(ranked.begin(), ranked.end(), comes_first);
+  if (ranked.size() > count) ranked.resize(count);
   return ranked;
 }
 

@@ -21,9 +21,9 @@ class Finished {
   /// What a further text must score to be among the best; anything will do while there are too few.
   double bound() const { return bound_; }
 
-  /// The best texts with their scores less `mass`, those at or above `floor` alone: with `merge` the scores of a text's
-  /// sequences are added up, else the best one counts.
-  std::vector<Completion> rank(bool merge, double mass, double floor) const;
+  /// The `count` best texts with their scores less `mass`, those at or above `floor` alone: with `merge` the scores of
+  /// a text's sequences are added up, else the best one counts.
+  std::vector<Completion> rank(std::size_t count, bool merge, double mass, double floor) const;
 
  private:
   struct Entry {

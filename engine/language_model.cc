@@ -104,7 +104,8 @@ std::vector<TokenView> LanguageModel::view(std::span<const PieceId> pieces) cons
   return views;
 }
 
-double LanguageModel::remember(NgramState state, std::span<const PieceId> pieces) const {
+double LanguageModel::remember(std::span<const PieceId> pieces) const {
+  NgramState state = memory_->start();
   double score = 0.0;
   for (const PieceId piece : pieces) {
     score += std::log(std::max(memory_->probability(state, piece), 1e-30F));

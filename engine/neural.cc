@@ -1,5 +1,7 @@
 #include "neural.h"
 
+#include "escape.h"
+
 namespace halfword {
 namespace {
 
@@ -10,6 +12,7 @@ std::string key_of(std::string_view prefix, const SearchOptions& options) {
   std::string key(prefix);
   const auto append = [&](auto value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
   append(options.count);
+  append(options.surplus);
   append(options.beam);
   append(options.retrace);
   append(options.segmentations);
@@ -39,6 +42,11 @@ SearchResult Neural::complete(std::string_view prefix, const SearchOptions& opti
   SearchResult result = search(model, prefix, options);
   if (result.in_time) answers_.insert(key, result);
   return result;
+}
+
+double Neural::remembered_score(std::string_view query, double mass) const {
+  if (!model_.has_memory()) return 0.0;
+  return model_.remember(pieces_.segment(escape(query))) - mass;
 }
 
 }  // namespace halfword

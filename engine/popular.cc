@@ -205,28 +205,42 @@ class Popular::Stretches {
   std::vector<Stretch> heap_;
 };
 
-std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t count, bool echo) const {
+TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, bool echo) const {
   count = std::min(count, size());
   const Place first = lower_bound(prefix);
   const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
-  std::uint64_t total = sum_of(first.position, end);
+  TypedQueries typed{{}, sum_of(first.position, end)};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {
     const Place itself = lower_bound(prefix.substr(0, prefix.size() - 1));
     if (itself.exact) {
       stretches.add(itself.position, itself.position + 1);
-      total += count_[itself.position];
+      typed.total += count_[itself.position];
     }
   }
-  std::vector<Completion> found;
-  found.reserve(count);
-  while (found.size() < count && !stretches.empty()) {
+  typed.queries.reserve(count);
+  while (typed.queries.size() < count && !stretches.empty()) {
     const std::size_t best = stretches.take_best();
-    const double score = std::log(static_cast<double>(count_[best]) / static_cast<double>(total));
-    found.push_back({query_at(best), score, Source::popular});
+    typed.queries.push_back({query_at(best), count_[best]});
+  }
+  return typed;
+}
+
+std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t count, bool echo) const {
+  TypedQueries typed = most_typed(prefix, count, echo);
+  std::vector<Completion> found;
+  found.reserve(typed.queries.size());
+  for (TypedQuery& query : typed.queries) {
+    const double score = std::log(static_cast<double>(query.count) / static_cast<double>(typed.total));
+    found.push_back({std::move(query.text), score, Source::popular});
   }
   return found;
+}
+
+std::uint32_t Popular::count_of(std::string_view query) const {
+  const Place place = lower_bound(query);
+  return place.exact ? count_[place.position] : 0;
 }
 
 std::span<const std::uint8_t> Popular::bucket(std::size_t index) const {

@@ -35,6 +35,18 @@ struct PopularArrays {
 /// Build the index; the queries may come in any order, but each only once.
 PopularArrays build_popular(std::vector<std::pair<std::string, std::uint32_t>> queries);
 
+/// A query and how often it was typed.
+struct TypedQuery {
+  std::string text;
+  std::uint32_t count;
+};
+
+/// The queries most typed that begin with a prefix, and how often all that do were typed.
+struct TypedQueries {
+  std::vector<TypedQuery> queries;
+  std::uint64_t total;
+};
+
 /// Most popular completion: of all the queries that begin with a prefix, the ones typed most often.
 ///
 /// It reads the mapped arrays where they lie, so loading costs nothing and processes share one copy. Every read is
@@ -45,7 +57,13 @@ class Popular {
 
   /// The `count` most typed queries that begin with `prefix` and are longer; ties go by text. With `echo` the prefix
   /// without its trailing space is a candidate too, as it is in the paper's code.
+  TypedQueries most_typed(std::string_view prefix, std::size_t count, bool echo) const;
+
+  /// The same as completions, scored by their share of all that was typed.
   std::vector<Completion> complete(std::string_view prefix, std::size_t count, bool echo) const;
+
+  /// How often `query` was typed.
+  std::uint32_t count_of(std::string_view query) const;
 
   std::size_t size() const { return count_.size(); }
 

@@ -85,7 +85,9 @@ class Search {
       advance();
       expand();
     }
-    result_.completions = finished_.rank(options_.merge, options_.conditional ? mass_ : 0.0, floor_);
+    const std::size_t count = options_.count + options_.surplus;
+    result_.completions = finished_.rank(count, options_.merge, options_.conditional ? mass_ : 0.0, floor_);
+    result_.mass = mass_;
     return std::move(result_);
   }
 

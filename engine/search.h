@@ -16,6 +16,7 @@ namespace halfword {
 /// How wide, how far back and how long to search; the Python type of the same name checks the values and explains them.
 struct SearchOptions {
   std::size_t count = 10;
+  std::size_t surplus = 0;  // answers beyond `count` that are returned if they were found on the way
   std::size_t beam = 10;
   std::size_t retrace = std::numeric_limits<std::size_t>::max();
   std::size_t segmentations = 1;
@@ -33,6 +34,7 @@ struct SearchResult {
   std::vector<Completion> completions;
   std::size_t cells = 0;  // steps of the network, over all hypotheses
   std::size_t steps = 0;  // pieces of the longest hypothesis beyond the prefix
+  double mass = 0.0;      // the log-probability of the prefix
   bool in_time = true;    // false when the deadline cut the search short
 };
 

@@ -2,7 +2,7 @@
 
 __version__ = "0.1.0"
 
-from halfword.complete import Completer, Completion, Neural, Popular, SearchOptions, load
+from halfword.complete import Blend, Completer, Completion, Neural, Popular, SearchOptions, load
 from halfword.errors import HalfwordError
 
-__all__ = ["Completer", "Completion", "HalfwordError", "Neural", "Popular", "SearchOptions", "load"]
+__all__ = ["Blend", "Completer", "Completion", "HalfwordError", "Neural", "Popular", "SearchOptions", "load"]

@@ -1,6 +1,6 @@
 """What completes a prefix: the types that callers meet, and the completers that stand on the engine."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ MOST_COMPLETIONS = 1000
 CACHED_STATES = 1024  # what a keystroke leaves for the next one, some 10 kB each
 CACHED_ANSWERS = 4096  # the first few characters of what everybody types
 PRECISIONS = ("int8", "fp32")
+PARTS = ("popular", "ngram", "network")
 
 
 class Completion(NamedTuple):
@@ -95,7 +96,7 @@ class EngineCompleter:
     Immutable; one instance serves every thread, and the GIL is free while it searches.
     """
 
-    def __init__(self, part: "_engine.Popular | _engine.Neural", profile: Profile = DEFAULT) -> None:
+    def __init__(self, part: "_engine.Popular | _engine.Neural | _engine.Blend", profile: Profile = DEFAULT) -> None:
         self._part = part
         self._profile = profile
 
@@ -137,30 +138,70 @@ class Neural(EngineCompleter):
         return self._part.kernels
 
 
-def load(path: str | Path, *, precision: str = "int8", kernels: str = "", cache: bool = True) -> Popular | Neural:
+class Blend(EngineCompleter):
+    """Popularity as evidence, the language model as prior: what was typed, and what might be."""
+
+    _part: "_engine.Blend"
+
+
+def load(
+    path: str | Path,
+    *,
+    parts: Collection[str] = PARTS,
+    precision: str = "int8",
+    kernels: str = "",
+    cache: bool = True,
+) -> Popular | Neural | Blend:
     """Open a model file; it is mapped into memory, so this takes milliseconds whatever its size.
 
-    `precision` and `kernels` (an instruction set; the fastest unless named) are the network's. With `cache` the model
-    remembers what it made of recent prefixes and its answers to very short ones; the answers are the same without.
+    `parts` leaves out what is not named. `precision` and `kernels` (an instruction set; the fastest unless named) are
+    the network's. With `cache` the model remembers what it made of recent prefixes and its answers to very short ones;
+    the answers are the same without.
     """
     path = Path(path)
-    header = read_header(path)
-    profile = _profile_of(path, header)
     if precision not in PRECISIONS:
         raise OptionError(f"precision must be one of {', '.join(PRECISIONS)}; got {precision!r}")
+    unknown = sorted(set(parts) - set(PARTS))
+    if unknown:
+        raise OptionError(f"parts must be some of {', '.join(PARTS)}; got {', '.join(unknown)}")
+    header = read_header(path)
+    profile = _profile_of(path, header)
     engine = import_engine()
-    places = {name: engine.ArrayPlace(place.dtype, place.begin, place.end) for name, place in header.places.items()}
     try:
-        file = engine.ModelFile(str(path), places)
-        if header.holds("network"):
-            sizes = (CACHED_STATES, CACHED_ANSWERS) if cache else (0, 0)
-            return Neural(engine.Neural(file, precision == "int8", kernels, *sizes), profile)
-        if header.holds("popular"):
-            return Popular(engine.Popular(file), profile)
+        return _assemble(engine, path, header, profile, parts, precision == "int8", kernels, cache)
     except engine.EngineFileError as error:
         raise ModelFileError(f"{path} is damaged: {error}; copy or train it again") from error
     except ValueError as error:
         raise OptionError(str(error)) from error
+
+
+def _assemble(
+    engine: ModuleType,
+    path: Path,
+    header: Header,
+    profile: Profile,
+    parts: Collection[str],
+    int8: bool,
+    kernels: str,
+    cache: bool,
+) -> Popular | Neural | Blend:
+    left_out = set(PARTS) - set(parts)
+    places = {
+        name: engine.ArrayPlace(place.dtype, place.begin, place.end)
+        for name, place in header.places.items()
+        if name.partition(".")[0] not in left_out
+    }
+    file = engine.ModelFile(str(path), places)
+    wanted = {part for part in parts if header.holds(part)}
+    popular = engine.Popular(file) if "popular" in wanted else None
+    if wanted & {"ngram", "network"}:
+        sizes = (CACHED_STATES, CACHED_ANSWERS) if cache else (0, 0)
+        neural = engine.Neural(file, int8, kernels, *sizes)
+        if popular is None:
+            return Neural(neural, profile)
+        return Blend(engine.Blend(file, popular, neural), profile)
+    if popular is not None:
+        return Popular(popular, profile)
     raise ModelFileError(f"{path} has no part that can complete; make one with: halfword train data/ -o {path}")
 
 
