@@ -130,6 +130,7 @@ def test_a_connection_that_dawdles_is_closed_and_one_that_asks_is_not() -> None:
 
 def test_a_worker_that_dies_is_replaced(server: Server) -> None:
     victim, other = server.workers()
+    before = server.get("/readyz").json["model"]
     os.kill(victim, signal.SIGKILL)
     server.wait_for_event("worker died")
     deadline = time.monotonic() + 5
@@ -137,7 +138,7 @@ def test_a_worker_that_dies_is_replaced(server: Server) -> None:
         time.sleep(0.05)
     assert other in server.workers()
     assert victim not in server.workers()
-    assert [server.get("/complete?q=we").status for _ in range(10)] == [200] * 10
+    assert {server.get("/readyz").json["model"] for _ in range(10)} == {before}
 
 
 def test_workers_end_when_their_parent_is_killed(make_model: MakeModel) -> None:
@@ -239,3 +240,31 @@ def test_a_mistake_at_the_start_is_one_line(make_model: MakeModel, tmp_path: Pat
     shutil.copy(model, damaged)
     damaged.write_bytes(damaged.read_bytes()[:-9])
     assert "is damaged" in refused("-m", damaged)[1]
+
+
+def test_a_worker_that_replaces_a_dead_one_has_the_newest_model(tmp_path: Path) -> None:
+    model = write(tmp_path / "m.halfword", {"old": 1})
+    with serving(model) as running:
+        write(model, {"new": 1})
+        running.process.send_signal(signal.SIGHUP)
+        running.wait_for_event("reloaded")
+        os.kill(running.workers()[0], signal.SIGKILL)
+        running.wait_for_event("worker died")
+        assert running.get("/complete?q=").texts == ["new"]
+
+
+def test_the_blocklist_is_reloaded_with_the_model(tmp_path: Path) -> None:
+    model, blocked = write(tmp_path / "m.halfword", COUNTS), tmp_path / "blocked"
+    blocked.write_text("weather\n")
+    with serving(model, "--blocklist", str(blocked)) as running:
+        first = running.get("/complete?q=we")
+        assert first.texts == ["web"]
+        blocked.write_text("web\n")
+        running.process.send_signal(signal.SIGHUP)
+        running.wait_for_event("reloaded")
+        second = running.get("/complete?q=we", {"If-None-Match": first.headers["etag"]})
+        assert second.texts == ["weather", "weather in new york"]
+        blocked.write_text("")
+        running.process.send_signal(signal.SIGHUP)
+        assert "is empty" in running.wait_for_event("reload failed")[0]["reason"]
+        assert running.get("/complete?q=we").texts == second.texts

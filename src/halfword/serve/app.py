@@ -107,10 +107,14 @@ class App:
         """Return the headers that let pages of other origins read the reply; none unless that was asked for."""
         if not self._origins:
             return []
-        origin = b"*" if b"*" in self._origins else request.header(b"origin")
-        if origin not in self._origins:
-            return [(b"vary", b"origin")]
-        headers = [(b"access-control-allow-origin", origin), (b"vary", b"origin")]
+        if b"*" in self._origins:
+            headers = [(b"access-control-allow-origin", b"*")]
+        else:
+            origin = request.header(b"origin")
+            headers = [(b"vary", b"origin")]  # or a cache would give one page the permission of another
+            if origin not in self._origins:
+                return headers
+            headers.append((b"access-control-allow-origin", origin))
         return headers + _PREFLIGHT if request.method == "OPTIONS" else headers
 
     async def _health(self, request: Request) -> Reply:

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from halfword.complete import Completion
 
+_LARGEST = 20  # completions; who asks for more is no search box, and would fill the memory
+
 
 class Found(NamedTuple):
     """What a search brought."""
@@ -29,7 +31,7 @@ class Cache:
 
     def put(self, count: int, found: Found) -> None:
         """Keep an answer."""
-        if not self._size:
+        if not self._size or len(found.completions) > _LARGEST:
             return
         if len(self._kept) >= self._size:
             del self._kept[next(iter(self._kept))]

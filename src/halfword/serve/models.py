@@ -3,6 +3,7 @@
 import hashlib
 import os
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from threading import Lock
 
@@ -56,8 +57,8 @@ class Models:
             self._stamp = self.stamp()
             try:
                 fresh = self._load()
-            except HalfwordError as error:
-                self.failure = str(error)
+            except Exception as error:  # whatever is wrong with the new files, the old model serves on
+                self.failure = str(error) or type(error).__name__
                 return False
             self.current, self.failure = fresh, None
             return True
@@ -81,6 +82,8 @@ def _try(model: Path, completer: Completer) -> None:
         for prefix in _TRIALS:
             for completion in completer.complete(prefix, SearchOptions(deadline_ms=1000)):
                 completion.text.encode()
+                if not isfinite(completion.score):
+                    raise ModelFileError(f"{model} gives {prefix!r} a score that is no number; copy or train it again")
     except HalfwordError:
         raise
     except Exception as error:

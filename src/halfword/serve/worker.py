@@ -21,6 +21,7 @@ _ACCEPTED_AT_ONCE = 4
 WATCH_SECONDS = 1.0
 _FLUSH_SECONDS = 0.2
 _STOP_SECONDS = 10
+_IDLE_SECONDS = 75  # longer than nginx keeps a connection, or it would at times use one that is just being closed
 
 
 class _Server(uvicorn.Server):
@@ -44,6 +45,8 @@ class _Server(uvicorn.Server):
 
 def run_worker(app: App, listener: socket.socket, lifeline: int, models: Models, metrics: Metrics, log: Log) -> None:
     """Serve until a signal says stop, or until the process that holds the other end of `lifeline` is gone."""
+    if models.changed():  # this worker replaces one that died, and the parent's model is an old one
+        _tell_of_reload(models.current.version, models.reload(), models, metrics, log)
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
@@ -56,6 +59,7 @@ def run_worker(app: App, listener: socket.socket, lifeline: int, models: Models,
         proxy_headers=False,
         server_header=False,
         backlog=_ACCEPTED_AT_ONCE,
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what it says of requests is in our replies and metrics
@@ -99,12 +103,16 @@ async def _watch(models: Models, reload_now: asyncio.Event, metrics: Metrics, lo
                 continue
         reload_now.clear()
         old = models.current.version
-        if await asyncio.to_thread(models.reload):
-            metrics.add("reloads_total")
-            log.event("reloaded", old=old, new=models.current.version)
-        else:
-            metrics.add("reload_failures_total")
-            log.event("reload failed", serving=old, reason=models.failure)
+        _tell_of_reload(old, await asyncio.to_thread(models.reload), models, metrics, log)
+
+
+def _tell_of_reload(old: str, well: bool, models: Models, metrics: Metrics, log: Log) -> None:
+    if well:
+        metrics.add("reloads_total")
+        log.event("reloaded", old=old, new=models.current.version)
+    else:
+        metrics.add("reload_failures_total")
+        log.event("reload failed", serving=old, reason=models.failure)
 
 
 async def _flush_forever(log: Log) -> None:
