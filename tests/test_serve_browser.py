@@ -29,6 +29,9 @@ pytestmark = [
 ]
 
 
+STALE = {"text": "stale", "score": -1, "source": "model", "highlight": {"typed": "", "added": "stale"}}
+
+
 def write_counts(path: Path) -> Path:
     write_model(path, popular_arrays(COUNTS), {"profile": "default", "parts": {"popular": {}}})
     return path
@@ -205,8 +208,7 @@ def test_an_answer_that_comes_late_is_dropped(box: Box) -> None:
     box.press("Backspace")
     box.wait_for("weather", "web", "weather in new york")
     for route in held:  # answered long after it was superseded, and aborted by the page by then
-        content = {"text": "stale", "score": -1, "source": "model", "highlight": {"typed": "", "added": "stale"}}
-        route.fulfill(body=json.dumps({"prefix": "w", "completions": [content]}))
+        route.fulfill(body=json.dumps({"prefix": "w", "completions": [STALE]}))
     box.page.wait_for_timeout(100)
     assert box.rows() == ["weather", "web", "weather in new york"]
 
@@ -224,10 +226,11 @@ def test_superseded_requests_are_aborted(box: Box) -> None:
 
 def test_an_echo_of_another_prefix_is_not_shown(box: Box) -> None:
     box.wait_for("new york times", "new york", "news", "weather", "web", "new", "weather in new york")
-    box.page.route("**/complete?q=x&*", lambda route: route.fulfill(body='{"prefix": "y", "completions": [{}]}'))
+    stale = json.dumps({"prefix": "y", "completions": [STALE]})
+    box.page.route("**/complete?q=x&*", lambda route: route.fulfill(body=stale))
     box.type("x")
-    box.page.wait_for_timeout(100)
-    assert "" not in box.rows()
+    box.page.wait_for_timeout(200)
+    assert "stale" not in box.rows()
 
 
 def test_composition_asks_once_it_has_ended_and_keeps_its_keys(box: Box, page: "Page") -> None:

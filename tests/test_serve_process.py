@@ -268,3 +268,25 @@ def test_the_blocklist_is_reloaded_with_the_model(tmp_path: Path) -> None:
         running.process.send_signal(signal.SIGHUP)
         assert "is empty" in running.wait_for_event("reload failed")[0]["reason"]
         assert running.get("/complete?q=we").texts == second.texts
+
+
+def test_who_hangs_up_while_waiting_is_not_computed(make_model: MakeModel, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    command = [sys.executable, "-m", "tests.slow_server", str(make_model(COUNTS)), str(asked)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline())
+            connections = []
+            for prefix in ("first", "stays", "leaves"):
+                connections.append(socket.create_connection(("127.0.0.1", port), timeout=10))
+                connections[-1].sendall(f"GET /complete?q={prefix} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                time.sleep(0.05)
+            connections[2].close()
+            for connection in connections[:2]:
+                assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+                connection.close()
+            time.sleep(0.4)  # long enough for a third
+            assert asked.read_text().split() == ["first", "stays"]
+        finally:
+            process.terminate()

@@ -1,0 +1,43 @@
+"""`python -m tests.slow_server MODEL ASKED`: the real server around a completer that dawdles and notes who asked."""
+
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from halfword.complete import DEFAULTS, Completion, SearchOptions
+from halfword.serve.app import App
+from halfword.serve.log import Log
+from halfword.serve.metrics import Metrics
+from halfword.serve.models import Models
+from halfword.serve.options import ServeOptions
+from halfword.serve.supervise import Supervisor, bind
+
+
+class Dawdler:
+    """Takes 0.3 seconds for each completion."""
+
+    def __init__(self, asked: Path) -> None:
+        self._asked = asked
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        with self._asked.open("a") as stream:
+            stream.write(f"{prefix}\n")
+        time.sleep(0.3)
+        return [Completion(f"{prefix}!", -1.0, "model")]
+
+
+def main() -> None:
+    model, asked = map(Path, sys.argv[1:])
+    options = ServeOptions(model=model, port=0)
+    models, metrics, log = Models(model), Metrics(), Log(os.open(os.devnull, os.O_WRONLY))
+    models.current = replace(models.current, completer=Dawdler(asked))
+    with bind("127.0.0.1", 0) as listener:
+        app = App(options, models, metrics, log)
+        port = listener.getsockname()[1]
+        Supervisor(1, app, listener, models, metrics, log).run(lambda: print(port, flush=True))
+
+
+if __name__ == "__main__":
+    main()
