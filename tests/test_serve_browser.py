@@ -283,10 +283,44 @@ def test_a_refusal_is_told_and_asked_again(box: Box) -> None:
 def test_padding_hides_the_length_of_the_question_too(box: Box) -> None:
     lengths = set()
     box.page.on("request", lambda request: lengths.add(len(request.url)) if "pad=" in request.url else None)
-    box.page.evaluate("document.querySelector('halfword-search').setAttribute('pad', '')")
+    set_attribute(box.page, "pad", "")
     box.type("new é")
     box.page.wait_for_timeout(100)
     assert len(lengths) == 1
+
+
+def set_attribute(page: "Page", name: str, value: str) -> None:
+    page.evaluate(
+        "([name, value]) => document.querySelector('halfword-search').setAttribute(name, value)", [name, value]
+    )
+
+
+def test_the_first_keys_can_be_left_out(box: Box) -> None:
+    set_attribute(box.page, "min", "3")
+    box.type("we")
+    box.wait_until_closed()
+    box.type("a")
+    box.wait_for("weather", "weather in new york")
+
+
+def test_a_delay_asks_once_for_keys_in_quick_succession(box: Box) -> None:
+    asked: list[str] = []
+    box.page.on("request", lambda request: asked.append(request.url) if "/complete?q=w" in request.url else None)
+    set_attribute(box.page, "delay", "300")
+    box.type("wea")
+    box.wait_for("weather", "weather in new york")
+    assert len(asked) == 1
+
+
+def test_a_key_is_sent_once_the_box_has_one(page: "Page", tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("secret\n")
+    with serving(write_counts(tmp_path / "m.halfword"), "--api-key-file", str(tmp_path / "keys")) as running:
+        page.goto(running.address)
+        box = Box(page)
+        playwright_api.expect(page.locator("halfword-search p")).to_contain_text("an API key is needed")
+        set_attribute(page, "api-key", "secret")
+        box.type("wea")
+        box.wait_for("weather", "weather in new york")
 
 
 def test_the_example_is_two_lines_and_works(page: "Page", server: Server) -> None:
