@@ -9,7 +9,7 @@ from halfword.serve.asked import INDEX_NAMES, query_fields
 from halfword.serve.finder import Finder
 from halfword.serve.guard import ApiKeys, RateLimit, client_of
 from halfword.serve.log import Log
-from halfword.serve.metrics import Metrics
+from halfword.serve.metrics import CLIENT_GONE, Metrics
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
 from halfword.serve.pages import Pages
@@ -77,7 +77,7 @@ class App:
                 self._guard(request, route)
             return route, await handler(request)
         except ClientGone:
-            return route, Reply(408, [], b"")  # nobody will read it; the server wants to see one
+            return route, Reply(CLIENT_GONE, [], b"")  # nobody will read it; the server wants to see one
         except RequestError as error:
             return route, error.reply()
         except Exception as error:
@@ -123,7 +123,7 @@ class App:
     async def _ready(self, request: Request) -> Reply:
         content = {"status": "ready", "model": self._models.current.version}
         if self._models.failure is not None:
-            content["reload_error"] = self._models.failure
+            content["reload_error"] = self._models.failure.replace(f"{self._options.model.parent}/", "")
         return json_reply(content, _NO_STORE)
 
     async def _metrics_text(self, request: Request) -> Reply:

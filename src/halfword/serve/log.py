@@ -1,5 +1,6 @@
 """The log: a JSON object a line. Queries are in it only when that was asked for."""
 
+import logging
 import os
 import sys
 import traceback
@@ -50,3 +51,15 @@ class Log:
             self.flush()
         self._lines.append(line)
         self._size += len(line)
+
+
+class LibraryLog(logging.Handler):
+    """Brings what libraries report (asyncio, of descriptors that ran out) into the same log."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one report, without the error's text and place: a query may stand in them."""
+        self._log.event("report", logger=record.name, message=str(record.msg))

@@ -1,6 +1,7 @@
 """The parent process: binds, loads, forks workers, restarts those that die, and passes signals on."""
 
 import os
+import resource
 import signal
 import socket
 import time
@@ -15,6 +16,7 @@ from halfword.serve.options import ServeOptions
 from halfword.serve.worker import BACKLOG, adopt_process, run_worker
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
+_MOST_FILES = 65_536
 _STOP_SECONDS = 15.0
 _RESTART_SECONDS = 1.0  # a worker that dies sooner than this after its start waits as long for the next
 
@@ -24,12 +26,21 @@ def serve(options: ServeOptions, ready: Callable[[str], None]) -> None:
 
     The model is loaded before the workers are forked, so a mistake in it ends here, and they share its memory.
     """
+    _allow_many_connections()
     log = Log()
     metrics = Metrics(options.workers)
     models = Models(options.model, options.blocklist, options.cache)
     app = App(options, models, metrics, log)
     with bind(options.host, options.port) as listener:
         Supervisor(options.workers, app, listener, models, metrics, log).run(lambda: ready(_address(listener)))
+
+
+def _allow_many_connections() -> None:
+    """Raise the number of open files as far as this process may; 1,024 is what it is given at first."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class Supervisor:

@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 
 from halfword.serve.app import App
-from halfword.serve.log import Log
+from halfword.serve.log import LibraryLog, Log
 from halfword.serve.metrics import Metrics
 from halfword.serve.models import Models
 from halfword.serve.protocol import BoundedProtocol, sweep_forever
@@ -62,6 +62,7 @@ def run_worker(app: App, listener: socket.socket, lifeline: int, models: Models,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
+    logging.getLogger().handlers = [LibraryLog(log)]
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what it says of requests is in our replies and metrics
     asyncio.run(_serve(_Server(config), listener, lifeline, models, metrics, log))
 
