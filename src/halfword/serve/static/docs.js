@@ -20,12 +20,15 @@ function sketch(schema, depth = 0) {
   if (it.enum) return it.enum.map((value) => JSON.stringify(value)).join(" | ");
   const indent = "  ".repeat(depth + 1);
   if (it.properties) {
-    const rows = Object.entries(it.properties).map(([name, inner]) => `${indent}"${name}": ${sketch(inner, depth + 1)}`);
-    return `{\n${rows.join(",\n")}\n${indent.slice(2)}}`;
+    const rows = Object.entries(it.properties).map(([name, inner]) => {
+      const remark = resolve(inner).description;
+      return `${indent}"${name}": ${sketch(inner, depth + 1)},${remark ? `  // ${remark}` : ""}`;
+    });
+    return `{\n${rows.join("\n")}\n${indent.slice(2)}}`;
   }
   if (it.items) return `[${sketch(it.items, depth)}, …]`;
   if (it.additionalProperties) return `{"any name": ${sketch(it.additionalProperties, depth)}}`;
-  return [it.type].flat().join(" or ") + (it.description ? ` // ${it.description}` : "");
+  return [it.type].flat().join(" or ");
 }
 
 function table(heads, rows) {
