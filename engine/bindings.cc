@@ -86,6 +86,20 @@ nb::tuple search_cost(const Model& model, std::string_view prefix, const SearchO
   return nb::make_tuple(result.cells, result.steps, result.in_time);
 }
 
+/// What both sides of a blend propose: ([(text, count, score)], total, distinct).
+nb::tuple candidates(const Blend& blend, std::string_view prefix, const SearchOptions& options) {
+  Candidates all;
+  {
+    nb::gil_scoped_release release;
+    all = blend.candidates(prefix, options);
+  }
+  nb::list list;
+  for (const Candidate& candidate : all.list) {
+    list.append(nb::make_tuple(candidate.text, candidate.count, candidate.score));
+  }
+  return nb::make_tuple(list, all.total, all.distinct);
+}
+
 template <typename T>
 nb::bytes to_bytes(const std::vector<T>& values) {
   return nb::bytes(values.data(), values.size() * sizeof(T));
@@ -265,7 +279,7 @@ NB_MODULE(_engine, module) {
       .def("complete", &complete<Blend>, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch<Blend>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("search_cost", &search_cost<Blend>, "prefix"_a, "options"_a)
-      .def_prop_ro("kappa", &Blend::kappa);
+      .def("candidates", &candidates, "prefix"_a, "options"_a);
   module.def("available_kernels", [] {
     std::vector<std::string> names;
     for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);

@@ -2,64 +2,56 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
-#include "escape.h"
+#include <utility>
 
 namespace halfword {
-namespace {
 
-constexpr double unfitted_kappa = 8.0;
-
-/// A text with the evidence for it.
-struct Candidate {
-  std::string text;
-  double count;  // how often it was typed
-  double score;  // log p_model(text | prefix)
-  Source source;
-};
-
-}  // namespace
-
-Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural)
-    : popular_(popular), neural_(neural), kappa_(unfitted_kappa) {
-  if (!file.holds("blend.kappa")) return;
-  const std::span<const float> fitted = file.array<float>("blend.kappa");
-  if (fitted.size() != 1 || !(fitted[0] > 0.0F)) throw ModelFileError("the weight of the model is no positive number");
-  kappa_ = fitted[0];
+Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural) : popular_(popular), neural_(neural) {
+  if (!file.holds("blend.popularity")) return;
+  const std::span<const float> fitted = file.array<float>("blend.popularity");
+  const bool sound = fitted.size() == 3 && fitted[0] >= 0.0F && fitted[0] < 1.0F && fitted[1] >= 0.0F &&
+                     fitted[1] < 1e9F && fitted[2] > 0.0F && fitted[2] < 1e9F;
+  if (!sound) throw ModelFileError("the weights of popularity and model make no sense");
+  weights_ = {fitted[0], fitted[1], fitted[2]};
 }
 
-SearchResult Blend::complete(std::string_view prefix, const SearchOptions& options) const {
+Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
   SearchOptions asked = options;
   asked.conditional = true;
   asked.min_probability = 0.0;
   asked.surplus = options.count;  // what ended just below the best may have been typed often
-  SearchResult result = neural_.complete(prefix, asked);
+  SearchResult found = neural_.complete(prefix, asked);
   const TypedQueries typed = popular_.most_typed(prefix, options.count, options.echo);
-
-  std::vector<Candidate> candidates;
-  candidates.reserve(result.completions.size() + typed.queries.size());
-  for (Completion& found : result.completions) {
-    const auto count = static_cast<double>(popular_.count_of(found.text));
-    candidates.push_back({std::move(found.text), count, found.score, count > 0.0 ? Source::both : Source::model});
+  Candidates all{{}, static_cast<double>(typed.total), static_cast<double>(typed.distinct), found.mass, {}};
+  for (Completion& completion : found.completions) {
+    const auto count = static_cast<double>(popular_.count_of(completion.text));
+    all.list.push_back(
+        {std::move(completion.text), count, completion.score, count > 0.0 ? Source::both : Source::model});
   }
-  const std::size_t found = candidates.size();
-  const double least = found > 0 ? candidates.back().score : 0.0;
+  const std::size_t size = all.list.size();
+  const double least = size > 0 ? all.list.back().score : 0.0;
   for (const TypedQuery& query : typed.queries) {
     const auto same = [&](const Candidate& candidate) { return candidate.text == query.text; };
-    if (std::any_of(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(found), same)) continue;
-    const double score = std::min(least, neural_.remembered_score(query.text, result.mass));
-    candidates.push_back({query.text, static_cast<double>(query.count), score, Source::popular});
+    if (std::any_of(all.list.begin(), all.list.begin() + static_cast<std::ptrdiff_t>(size), same)) continue;
+    // The search passed it over, so the model thinks little of it; what the memory makes of it parts equal counts.
+    const double score = std::min(least, neural_.remembered_score(query.text, found.mass));
+    all.list.push_back({query.text, static_cast<double>(query.count), score, Source::popular});
   }
+  found.completions.clear();
+  all.cost = std::move(found);
+  return all;
+}
 
-  const double total = static_cast<double>(typed.total) + kappa_;
-  result.completions.clear();
-  for (Candidate& candidate : candidates) {
-    const double evidence = candidate.count + kappa_ * std::exp(candidate.score);
-    const double score = std::log(evidence / total) + (options.conditional ? 0.0 : result.mass);
-    if (evidence / total < options.min_probability) continue;
+SearchResult Blend::complete(std::string_view prefix, const SearchOptions& options) const {
+  Candidates all = candidates(prefix, options);
+  SearchResult result = std::move(all.cost);
+  const double weight = weights_.least + weights_.breadth * all.distinct;
+  const double total = all.total - weights_.discount * all.distinct + weight;
+  for (Candidate& candidate : all.list) {
+    const double evidence = std::max(candidate.count - weights_.discount, 0.0);
+    const double probability = (evidence + weight * std::exp(candidate.score)) / total;
+    if (probability < options.min_probability) continue;
+    const double score = std::log(probability) + (options.conditional ? 0.0 : all.mass);
     result.completions.push_back({std::move(candidate.text), score, candidate.source});
   }
   std::sort(result.completions.begin(), result.completions.end(), comes_first);

@@ -1,28 +1,62 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "completion.h"
 #include "model_file.h"
 #include "neural.h"
 #include "popular.h"
 
 namespace halfword {
 
-/// Popularity as evidence, the language model as prior: p(q | p) = (C(q) + κ · p_model(q | p)) / (C(p) + κ), where C(q)
-/// counts how often q was typed and C(p) all that begins with p. Candidates come from both sides.
+/// How evidence and prior are weighed; fitted when a model is trained, and kept in its file.
+struct BlendWeights {
+  double discount = 0.8;  // δ: what a query's count loses, for chance had its part in it
+  double breadth = 2.0;   // φ: what the model gains for every different query that was typed after the prefix
+  double least = 1.0;     // κ: what it has at the least
+};
+
+/// A text with all that speaks for it.
+struct Candidate {
+  std::string text;
+  double count;  // how often it was typed
+  double score;  // log p_model(text | prefix)
+  Source source;
+};
+
+/// The candidates for a prefix, and what is known of the prefix.
+struct Candidates {
+  std::vector<Candidate> list;
+  double total;     // how often queries that begin with it were typed
+  double distinct;  // how many different ones
+  double mass;      // its log-probability by the model
+  SearchResult cost;
+};
+
+/// Popularity as evidence, the language model as prior:
+///
+///     p(q | p) = (max(C(q) − δ, 0) + w(p) · p_model(q | p)) / (C(p) − δ N(p) + w(p))   with   w(p) = κ + φ N(p)
+///
+/// where C(q) counts how often q was typed, C(p) all that begins with p, and N(p) the different queries among them.
+/// Where many different things were typed, new ones are to be expected, and the model has more to say: interpolated
+/// absolute discounting, over whole queries. Candidates come from both sides.
 class Blend {
  public:
   Blend(const ModelFile& file, const Popular& popular, const Neural& neural);
 
   SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
 
-  /// How many times a query must have been typed to weigh as much as the language model's whole opinion.
-  double kappa() const { return kappa_; }
+  /// What both sides propose, before it is weighed.
+  Candidates candidates(std::string_view prefix, const SearchOptions& options) const;
+
+  const BlendWeights& weights() const { return weights_; }
 
  private:
   const Popular& popular_;
   const Neural& neural_;
-  double kappa_;
+  BlendWeights weights_;
 };
 
 }  // namespace halfword

@@ -209,7 +209,7 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
   count = std::min(count, size());
   const Place first = lower_bound(prefix);
   const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
-  TypedQueries typed{{}, sum_of(first.position, end)};
+  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end)};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {
@@ -217,6 +217,7 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
     if (itself.exact) {
       stretches.add(itself.position, itself.position + 1);
       typed.total += count_[itself.position];
+      ++typed.distinct;
     }
   }
   typed.queries.reserve(count);

@@ -41,10 +41,11 @@ struct TypedQuery {
   std::uint32_t count;
 };
 
-/// The queries most typed that begin with a prefix, and how often all that do were typed.
+/// The queries most typed that begin with a prefix, how often all that do were typed, and how many those are.
 struct TypedQueries {
   std::vector<TypedQuery> queries;
   std::uint64_t total;
+  std::uint64_t distinct;
 };
 
 /// Most popular completion: of all the queries that begin with a prefix, the ones typed most often.
