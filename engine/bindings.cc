@@ -196,6 +196,18 @@ NB_MODULE(_engine, module) {
       .def_rw("min_probability", &SearchOptions::min_probability)
       .def_rw("deadline_ms", &SearchOptions::deadline_ms);
 
+  nb::class_<Pieces>(module, "Segmenter", "Cuts queries into the pieces of a model file.")
+      .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
+      .def(
+          "segment_batch",
+          [](const Pieces& pieces, const std::vector<std::string>& queries) {
+            std::vector<std::vector<PieceId>> segmented;
+            segmented.reserve(queries.size());
+            for (const std::string& query : queries) segmented.push_back(pieces.segment(escape(query)));
+            return segmented;
+          },
+          "queries"_a);
+
   nb::class_<Neural>(module, "Neural", "The neural part of a model file.")
       .def(
           "__init__",

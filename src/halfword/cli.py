@@ -136,7 +136,9 @@ def prepare(
 def train(
     data: Annotated[Path, typer.Argument(help="A dataset folder, or one of {train,valid,test}.query.txt(.gz).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
-    parts: Annotated[str, typer.Option("--parts", help="What to learn, separated by commas.")] = "popular,network",
+    parts: Annotated[
+        str, typer.Option("--parts", help="What to learn, separated by commas.")
+    ] = "popular,ngram,network",
     preset: Annotated[
         str, typer.Option(help="Where options that are left out come from: default or paper.")
     ] = "default",
@@ -150,6 +152,10 @@ def train(
     learning_rate: Annotated[float | None, typer.Option(help="Of Adam, at its highest.")] = None,
     schedule: Annotated[str | None, typer.Option(help="Of the learning rate: constant or decay.")] = None,
     seed: Annotated[int | None, typer.Option(help="Draws other weights and another order.")] = None,
+    memory_size: Annotated[
+        float | None, typer.Option(help="Megabytes of the n-gram memory; left out, all of it.")
+    ] = None,
+    base: Annotated[Path | None, typer.Option(help="Take pieces and network over from this model file.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Minutes after which the network is done.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu or cuda; left out, the best there is.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was stopped.")] = False,
@@ -177,8 +183,8 @@ def train(
         "time_limit": time_limit,
     }
     chosen = tuple(part.strip() for part in parts.split(","))
-    options = TrainOptions(parts=chosen, device=device, resume=resume)
-    if "network" in chosen:
+    options = TrainOptions(parts=chosen, device=device, resume=resume, memory_size=memory_size, base=base)
+    if {"network", "ngram"} & set(chosen):
         options = replace(options, network=network_training(preset, changes))
     with _stages() as stage:
         card = run(open_dataset(data), output, options, stage)

@@ -185,13 +185,7 @@ def _assemble(
     kernels: str,
     cache: bool,
 ) -> Popular | Neural | Blend:
-    left_out = set(PARTS) - set(parts)
-    places = {
-        name: engine.ArrayPlace(place.dtype, place.begin, place.end)
-        for name, place in header.places.items()
-        if name.partition(".")[0] not in left_out
-    }
-    file = engine.ModelFile(str(path), places)
+    file = open_model_file(path, header, left_out=set(PARTS) - set(parts))
     wanted = {part for part in parts if header.holds(part)}
     popular = engine.Popular(file) if "popular" in wanted else None
     if wanted & {"ngram", "network"}:
@@ -203,6 +197,18 @@ def _assemble(
     if popular is not None:
         return Popular(popular, profile)
     raise ModelFileError(f"{path} has no part that can complete; make one with: halfword train data/ -o {path}")
+
+
+def open_model_file(path: Path, header: Header, left_out: Collection[str] = ()) -> "_engine.ModelFile":
+    """Map a model file for the engine, without the arrays of the parts that are left out."""
+    engine = import_engine()
+    places = {
+        name: engine.ArrayPlace(place.dtype, place.begin, place.end)
+        for name, place in header.places.items()
+        if name.partition(".")[0] not in left_out
+    }
+    mapped: _engine.ModelFile = engine.ModelFile(str(path), places)
+    return mapped
 
 
 @cache

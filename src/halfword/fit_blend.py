@@ -52,7 +52,7 @@ def fit_mixture(path: Path, queries: Sequence[str], progress: Progress) -> dict[
     return {"blend.network_weight": Array("F32", _even_out(weights).astype("<f4").tobytes())}
 
 
-def _likeliest(bucket: np.ndarray, network: np.ndarray, memory: np.ndarray, size: int) -> np.ndarray:  # type: ignore[type-arg]
+def _likeliest(bucket: np.ndarray, network: np.ndarray, memory: np.ndarray, size: int) -> np.ndarray:
     """Return the weights under which the tokens are the likeliest, by expectation and maximisation."""
     weights = np.full(size, 0.5)
     tokens = np.bincount(bucket, minlength=size)
@@ -63,7 +63,7 @@ def _likeliest(bucket: np.ndarray, network: np.ndarray, memory: np.ndarray, size
     return weights
 
 
-def _even_out(weights: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _even_out(weights: np.ndarray) -> np.ndarray:
     return _SHRINK * weights + (1 - _SHRINK) * 0.5
 
 
@@ -93,16 +93,16 @@ def quality(offered: Sequence[Offered], weights: BlendWeights) -> float:
     for query, candidates, _, distinct in offered:
         texts = ranked(candidates, distinct, weights)[:10]
         place = metrics.rank(query, texts)
-        total += metrics.reciprocal(place) + metrics.reciprocal(metrics.partial_rank(query, texts)) + (place is not None)
+        total += (
+            metrics.reciprocal(place) + metrics.reciprocal(metrics.partial_rank(query, texts)) + (place is not None)
+        )
     return total / len(offered)
 
 
 def ranked(candidates: Sequence[tuple[str, float, float]], distinct: float, weights: BlendWeights) -> list[str]:
     """Return the texts in the order in which a blend of `weights` offers them."""
     model = weights.least + weights.breadth * distinct
-    evidence = {
-        text: max(count - weights.discount, 0.0) + model * math.exp(score) for text, count, score in candidates
-    }
+    evidence = {text: max(count - weights.discount, 0.0) + model * math.exp(score) for text, count, score in candidates}
     return sorted(evidence, key=lambda text: (-evidence[text], text))
 
 

@@ -40,6 +40,7 @@ class LearnedNetwork:
 
     arrays: dict[str, Array]
     card: dict[str, Any]
+    segmenter: Segmenter
     writes: bool
 
 
@@ -138,4 +139,4 @@ def _result(training: Training, segmenter: Segmenter, world: World) -> LearnedNe
             "minutes": round(state.seconds / 60, 2),
         },
     }
-    return LearnedNetwork(arrays, card, world.rank == 0)
+    return LearnedNetwork(arrays, card, segmenter, world.rank == 0)

@@ -45,7 +45,7 @@ class PlainPopular:
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Read all arrays of a model file."""
-    kinds = {"F32": "<f4", "U8": "<u1", "I8": "<i1", "U32": "<u4", "U64": "<u8"}
+    kinds = {"F32": "<f4", "U8": "<u1", "U16": "<u2", "I8": "<i1", "U32": "<u4", "U64": "<u8"}
     content = path.read_bytes()
     return {
         name: np.frombuffer(content[place.begin : place.end], kinds[place.dtype]).reshape(place.shape)

@@ -1,21 +1,23 @@
 """A dataset becomes a model file: each part that was asked for is learned from the train split."""
 
+import math
+import struct
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halfword.complete import import_engine
+from halfword.complete import PARTS, import_engine, open_model_file
 from halfword.dataset import Dataset, Split
-from halfword.errors import OptionError, require
+from halfword.errors import ModelFileError, OptionError, require
 from halfword.files import check_output_file
-from halfword.model_file import Array, write_model
+from halfword.model_file import Array, read_header, write_model
 
 if TYPE_CHECKING:
     from halfword.network_training import NetworkTraining
 
-PARTS = ("popular", "network")
 _LARGEST_COUNT = 2**32 - 1
 
 
@@ -25,6 +27,8 @@ class TrainOptions:
 
     parts: tuple[str, ...] = PARTS
     network: "NetworkTraining | None" = None
+    memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
+    base: Path | None = None  # a model file whose pieces and network are taken over instead of learned
     device: str | None = None  # cpu or cuda; left out, the best there is
     resume: bool = False  # go on with a training that was stopped
 
@@ -41,30 +45,121 @@ def train(
     from halfword import __version__
 
     check_output_file(output)
-    if "popular" in options.parts:
+    needs_engine = "popular" in options.parts or len(options.parts) > 1
+    if needs_engine:
         import_engine()  # a missing engine should be known now, not after hours
-    arrays: dict[str, Array] = {}
-    parts: dict[str, Any] = {}
-    writes = True
-    if "network" in options.parts:
-        arrays, parts, writes = _learn_network(data, output, options, progress)
-    if "popular" in options.parts and writes:
-        progress("indexing the train split")
-        counts = data.counts(Split.TRAIN)
-        arrays |= popular_arrays(counts)
-        parts["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
+    learned = _learn_pieces(data, output, options, progress)
     card = {
         "halfword": __version__,
         "date": datetime.now(UTC).date().isoformat(),
         "profile": data.profile.name,
-        "parts": parts,
+        "parts": learned.card,
         "data": data.about(),
     }
-    if writes:
-        progress("writing the model")
-        write_model(output, arrays, card)
-        output.with_name(f"{output.name}.checkpoint").unlink(missing_ok=True)
+    if not learned.writes:
+        return card
+    arrays = learned.arrays
+    counts = data.counts(Split.TRAIN) if {"popular", "ngram"} & set(options.parts) else {}
+    if "ngram" in options.parts:
+        progress("learning the n-gram memory")
+        arrays |= _memory_arrays(counts, learned, options)
+        learned.card["ngram"] = {"megabytes": _megabytes(arrays, "ngram")}
+    if "popular" in options.parts:
+        progress("indexing the train split")
+        arrays |= popular_arrays(counts)
+        learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
+    if needs_engine:
+        arrays |= _fitted(arrays, card, data, output, options, progress)
+    progress("writing the model")
+    write_model(output, arrays, card)
+    output.with_name(f"{output.name}.checkpoint").unlink(missing_ok=True)
     return card
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What goes into the model file so far, what cuts queries into pieces, and whether this process writes the file."""
+
+    arrays: dict[str, Array]
+    card: dict[str, Any]
+    segment: Callable[[list[str]], list[list[int]]] | None
+    writes: bool
+
+
+def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]) -> Learned:
+    """Learn the pieces and, if it is wanted, the network; or take both over from another model file."""
+    if options.base is not None:
+        return _taken_over(options.base, options)
+    if "network" in options.parts:
+        return _learn_network(data, output, options, progress)
+    if "ngram" not in options.parts:
+        return Learned({}, {}, None, True)
+    for module in ("numpy", "sentencepiece"):
+        require(module, "train")
+    from halfword.network_training import NetworkTraining
+    from halfword.segment import piece_arrays, train_segmenter
+
+    progress("learning the pieces")
+    segmenter = train_segmenter(data.counts(Split.TRAIN), (options.network or NetworkTraining()).segment)
+    card = {"pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size}}
+    return Learned(piece_arrays(segmenter), card, segmenter.encode, True)
+
+
+def _taken_over(base: Path, options: TrainOptions) -> Learned:
+    header = read_header(base)
+    if not header.holds("pieces"):
+        raise ModelFileError(f"{base} has no pieces to take over; name a model file with a network or a memory")
+    parts = {"pieces", *({"network"} & set(options.parts))}
+    content = base.read_bytes()
+    arrays = {
+        name: Array(place.dtype, content[place.begin : place.end], place.shape)
+        for name, place in header.places.items()
+        if name.partition(".")[0] in parts
+    }
+    segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
+    return Learned(arrays, {part: header.card.get("parts", {}).get(part, {}) for part in sorted(parts)}, segment, True)
+
+
+def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOptions) -> dict[str, Array]:
+    from halfword.kneser_ney import Corpus
+    from halfword.ngram import NgramOptions, learn_ngram
+
+    assert learned.segment is not None
+    special = struct.unpack("<4I", learned.arrays["pieces.special"].data)
+    # Popularity knows how often a query was typed; the memory does better if it is not swamped by the most typed.
+    weights = (max(1, round(math.sqrt(count))) for count in counts.values())
+    pairs = zip(learned.segment(list(counts)), weights, strict=True)
+    size = len(learned.arrays["pieces.kind"].data)
+    corpus = Corpus.of(pairs, vocabulary=size, begin=special[2], end=special[3])
+    return learn_ngram(corpus, NgramOptions(megabytes=options.memory_size))
+
+
+def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
+    return round(sum(len(array.data) for name, array in arrays.items() if name.startswith(f"{part}.")) / 1e6, 2)
+
+
+def _fitted(
+    arrays: dict[str, Array],
+    card: dict[str, Any],
+    data: Dataset,
+    output: Path,
+    options: TrainOptions,
+    progress: Callable[[str], None],
+) -> dict[str, Array]:
+    """Return the weights of the blend, fitted on the validation split with the model as it is so far."""
+    from halfword.fit_blend import fit_mixture, fit_popularity
+
+    rows = data.rows(Split.VALID)
+    fitted: dict[str, Array] = {}
+    with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as folder:
+        path = Path(folder) / "unfitted.halfword"
+        if {"ngram", "network"} <= set(options.parts):
+            write_model(path, arrays, card)
+            fitted |= fit_mixture(path, rows, progress)
+        if "popular" in options.parts and {"ngram", "network"} & set(options.parts):
+            write_model(path, arrays | fitted, card)
+            fitted |= fit_popularity(path, rows, progress)
+    return fitted
 
 
 def network_training(preset: str, changes: Mapping[str, Any]) -> "NetworkTraining":
@@ -74,9 +169,7 @@ def network_training(preset: str, changes: Mapping[str, Any]) -> "NetworkTrainin
     return changed(preset_named(preset), {name: value for name, value in changes.items() if value is not None})
 
 
-def _learn_network(
-    data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]
-) -> tuple[dict[str, Array], dict[str, Any], bool]:
+def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]) -> Learned:
     for module in ("numpy", "torch", "sentencepiece", "safetensors"):
         require(module, "train")
     from halfword.learn_network import learn_network
@@ -85,7 +178,7 @@ def _learn_network(
 
     run = RunOptions(device=options.device, resume=options.resume)
     learned = learn_network(data, output, options.network or NetworkTraining(), run, progress)
-    return learned.arrays, learned.card, learned.writes
+    return Learned(learned.arrays, learned.card, learned.segmenter.encode, learned.writes)
 
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
