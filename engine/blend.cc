@@ -5,14 +5,24 @@
 #include <utility>
 
 namespace halfword {
+namespace {
+
+/// How many characters `text` has beyond the prefix it begins with.
+double characters_beyond(std::string_view prefix, std::string_view text) {
+  const std::string_view added = text.substr(std::min(prefix.size(), text.size()));
+  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
+  return static_cast<double>(std::count_if(added.begin(), added.end(), begins));
+}
+
+}  // namespace
 
 Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural) : popular_(popular), neural_(neural) {
   if (!file.holds("blend.popularity")) return;
   const std::span<const float> fitted = file.array<float>("blend.popularity");
-  const bool sound = fitted.size() == 3 && fitted[0] >= 0.0F && fitted[0] < 1.0F && fitted[1] >= 0.0F &&
-                     fitted[1] < 1e9F && fitted[2] > 0.0F && fitted[2] < 1e9F;
+  const bool sound = fitted.size() == 4 && fitted[0] >= 0.0F && fitted[0] < 1.0F && fitted[1] >= 0.0F &&
+                     fitted[1] < 1e9F && fitted[2] > 0.0F && fitted[2] < 1e9F && fitted[3] >= 0.0F && fitted[3] < 10.0F;
   if (!sound) throw ModelFileError("the weights of popularity and model make no sense");
-  weights_ = {fitted[0], fitted[1], fitted[2]};
+  weights_ = {fitted[0], fitted[1], fitted[2], fitted[3]};
 }
 
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
@@ -49,7 +59,8 @@ SearchResult Blend::complete(std::string_view prefix, const SearchOptions& optio
   const double total = all.total - weights_.discount * all.distinct + weight;
   for (Candidate& candidate : all.list) {
     const double evidence = std::max(candidate.count - weights_.discount, 0.0);
-    const double probability = (evidence + weight * std::exp(candidate.score)) / total;
+    const double tilt = weights_.shortness * characters_beyond(prefix, candidate.text);
+    const double probability = (evidence + weight * std::exp(candidate.score)) / total * std::exp(-tilt);
     if (probability < options.min_probability) continue;
     const double score = std::log(probability) + (options.conditional ? 0.0 : all.mass);
     result.completions.push_back({std::move(candidate.text), score, candidate.source});

@@ -15,17 +15,18 @@ from halfword.model_file import Array
 from halfword.text import SHORTEST_QUERY
 
 TOKENS_FROM = 3000  # queries whose tokens decide between network and memory
-RANKED = 2000  # queries, others, that decide between popularity and model
+RANKED = 4000  # queries, others, that decide between popularity and model
 FEWEST = 300  # with fewer the usual weights are the better guess
 _ROUNDS = 50
 _PRIOR = 2.0  # tokens that each bucket has seen of either part before it starts
 _SHRINK = 0.5  # half-way from an even mixture to the likeliest one ranks best (docs/blend.md)
-_DISCOUNTS = (0.0, 0.5, 0.8, 0.9)
-_BREADTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
-_LEASTS = (0.1, 1.0, 4.0)
+_DISCOUNTS = (0.5, 0.8, 0.9)
+_BREADTHS = (0.5, 1.0, 1.5, 2.0, 3.0)
+_LEASTS = (0.1, 1.0)
+_SHORTNESSES = (0.0, 0.03, 0.06, 0.09)
 
 Progress = Callable[[str], None]
-Offered = tuple[str, list[tuple[str, float, float]], float, float]  # query, candidates, total, distinct
+Offered = tuple[str, str, list[tuple[str, float, float]], float]  # query, prefix, candidates, distinct queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class BlendWeights:
     discount: float
     breadth: float
     least: float
+    shortness: float
 
 
 def fit_mixture(path: Path, queries: Sequence[str], progress: Progress) -> dict[str, Array]:
@@ -76,34 +78,39 @@ def fit_popularity(path: Path, queries: Sequence[str], progress: Progress) -> di
     blend = load(path, cache=False)
     assert isinstance(blend, Blend)
     offered = [_offered(blend, query) for query in rows]
-    grid = [BlendWeights(*values) for values in itertools.product(_DISCOUNTS, _BREADTHS, _LEASTS)]
+    grid = [BlendWeights(*values) for values in itertools.product(_DISCOUNTS, _BREADTHS, _LEASTS, _SHORTNESSES)]
     best = max(grid, key=lambda weights: quality(offered, weights))
-    values = np.array([best.discount, best.breadth, best.least], "<f4")
+    values = np.array([best.discount, best.breadth, best.least, best.shortness], "<f4")
     return {"blend.popularity": Array("F32", values.tobytes())}
 
 
 def _offered(blend: EngineCompleter, query: str) -> Offered:
     prefix = query[: metrics.hashed_prefix_length(query)]
-    return query, *blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
+    candidates, _, distinct = blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
+    return query, prefix, candidates, distinct
 
 
 def quality(offered: Sequence[Offered], weights: BlendWeights) -> float:
-    """Return the sum of MRR, PMRR and success@10 under `weights`."""
+    """Return how well `weights` rank: MRR first, and a quarter each of PMRR and success@10."""
     total = 0.0
-    for query, candidates, _, distinct in offered:
-        texts = ranked(candidates, distinct, weights)[:10]
-        place = metrics.rank(query, texts)
-        total += (
-            metrics.reciprocal(place) + metrics.reciprocal(metrics.partial_rank(query, texts)) + (place is not None)
-        )
+    for query, prefix, candidates, distinct in offered:
+        texts = ranked(prefix, candidates, distinct, weights)[:10]
+        place, partial = metrics.rank(query, texts), metrics.partial_rank(query, texts)
+        total += metrics.reciprocal(place) + 0.25 * (metrics.reciprocal(partial) + (place is not None))
     return total / len(offered)
 
 
-def ranked(candidates: Sequence[tuple[str, float, float]], distinct: float, weights: BlendWeights) -> list[str]:
+def ranked(
+    prefix: str, candidates: Sequence[tuple[str, float, float]], distinct: float, weights: BlendWeights
+) -> list[str]:
     """Return the texts in the order in which a blend of `weights` offers them."""
     model = weights.least + weights.breadth * distinct
-    evidence = {text: max(count - weights.discount, 0.0) + model * math.exp(score) for text, count, score in candidates}
-    return sorted(evidence, key=lambda text: (-evidence[text], text))
+    scores = {
+        text: (max(count - weights.discount, 0.0) + model * math.exp(score))
+        * math.exp(-weights.shortness * (len(text) - len(prefix)))
+        for text, count, score in candidates
+    }
+    return sorted(scores, key=lambda text: (-scores[text], text))
 
 
 def _sample(queries: Sequence[str], size: int, seed: int) -> list[str]:
