@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from halfword.complete import DEFAULT_MODEL
 from halfword.errors import HalfwordError, OptionError, TextError, require
 from halfword.text import profile_named
 
@@ -35,24 +36,24 @@ out = Console(highlight=False, soft_wrap=True)
 progress_out = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-ModelFile = Annotated[Path, typer.Option("--model", "-m", help="The model file.", show_default=False)]
+ModelFile = Annotated[Path, typer.Option("--model", "-m", help="The model file; left out, the one that ships.")]
 Choice = TypeVar("Choice", bound=StrEnum)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
 @app.command()
 def complete(
-    model: ModelFile,
     prefixes: Annotated[
         list[str] | None, typer.Argument(help="What was typed so far; left out, a prefix a line on stdin.")
     ] = None,
+    model: ModelFile = DEFAULT_MODEL,
     count: Annotated[int, typer.Option("--count", "-n", help="Completions to print.")] = 10,
     scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the likeliest completions of each PREFIX, a line each, best first.
 
-    Example: halfword complete --model my.halfword "new yo"
+    Example: halfword complete "new yo"
     """
     from halfword.complete import SearchOptions, load
 
@@ -157,6 +158,8 @@ def train(
         float | None, typer.Option(help="Megabytes of the n-gram memory; left out, all of it.")
     ] = None,
     base: Annotated[Path | None, typer.Option(help="Take pieces and network over from this model file.")] = None,
+    note: Annotated[str | None, typer.Option(help="A sentence for the model's card.")] = None,
+    licence: Annotated[str | None, typer.Option(help="The model's licence, for its card.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Minutes after which the network is done.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu or cuda; left out, the best there is.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was stopped.")] = False,
@@ -185,7 +188,9 @@ def train(
         "time_limit": time_limit,
     }
     chosen = tuple(part.strip() for part in parts.split(","))
-    options = TrainOptions(parts=chosen, device=device, resume=resume, memory_size=memory_size, base=base)
+    options = TrainOptions(
+        parts=chosen, device=device, resume=resume, memory_size=memory_size, base=base, note=note, licence=licence
+    )
     if {"network", "ngram"} & set(chosen):
         options = replace(options, network=network_training(preset, changes))
     with _stages() as stage:
@@ -264,8 +269,8 @@ def import_subword_qac(
 
 @app.command()
 def evaluate(
-    model: ModelFile,
     data: Annotated[Path, typer.Option("--data", "-d", help="The dataset to measure on.", show_default=False)],
+    model: ModelFile = DEFAULT_MODEL,
     sample: Annotated[int | None, typer.Option(help="Measure only so many rows, drawn at random.")] = None,
     seed: Annotated[int, typer.Option(help="Draws another sample.")] = 0,
     walk: Annotated[int | None, typer.Option(help="Rows asked at every prefix (MRL, keystrokes); 0 for none.")] = None,
@@ -292,8 +297,8 @@ def evaluate(
 
 @app.command()
 def bench(
-    model: ModelFile,
     data: Annotated[Path, typer.Option("--data", "-d", help="The dataset to take prefixes from.", show_default=False)],
+    model: ModelFile = DEFAULT_MODEL,
     sample: Annotated[int, typer.Option(help="Test rows to ask, each at one prefix.")] = 5000,
     seed: Annotated[int, typer.Option(help="Draws another sample.")] = 0,
     keystrokes: Annotated[int, typer.Option(help="Rows to type key by key besides.")] = 0,
@@ -340,7 +345,7 @@ def info(
 
 @app.command()
 def serve(
-    model: ModelFile,
+    model: ModelFile = DEFAULT_MODEL,
     host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", help="Of HTTP; 0 for any that is free.")] = 8080,
     workers: Annotated[int, typer.Option("--workers", "-w", help="Processes that answer; one a core.")] = 1,

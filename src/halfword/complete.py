@@ -14,6 +14,7 @@ from halfword.text import DEFAULT, PROFILES, Profile, normalise_prefix
 if TYPE_CHECKING:
     from halfword import _engine
 
+DEFAULT_MODEL = Path(__file__).parent / "models" / "default.halfword"  # ships with the package
 MOST_COMPLETIONS = 1000
 CACHED_STATES = 1024  # what a keystroke leaves for the next one, some 10 kB each
 CACHED_ANSWERS = 4096  # the first few characters of what everybody types
@@ -145,14 +146,14 @@ class Blend(EngineCompleter):
 
 
 def load(
-    path: str | Path,
+    path: str | Path = DEFAULT_MODEL,
     *,
     parts: Collection[str] = PARTS,
     precision: str = "int8",
     kernels: str = "",
     cache: bool = True,
 ) -> Popular | Neural | Blend:
-    """Open a model file; it is mapped into memory, so this takes milliseconds whatever its size.
+    """Open a model file, or the one that ships; it is mapped into memory, so this takes milliseconds whatever its size.
 
     `parts` leaves out what is not named. `precision` and `kernels` (an instruction set; the fastest unless named) are
     the network's. With `cache` the model remembers what it made of recent prefixes and its answers to very short ones;

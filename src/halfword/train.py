@@ -28,6 +28,8 @@ class TrainOptions:
     parts: tuple[str, ...] = PARTS
     network: "NetworkTraining | None" = None
     memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
+    note: str | None = None  # for the card
+    licence: str | None = None
     base: Path | None = None  # a model file whose pieces and network are taken over instead of learned
     device: str | None = None  # cpu or cuda; left out, the best there is
     resume: bool = False  # go on with a training that was stopped
@@ -55,6 +57,7 @@ def train(
         "profile": data.profile.name,
         "parts": learned.card,
         "data": data.about(),
+        **{name: value for name, value in (("note", options.note), ("licence", options.licence)) if value},
     }
     if not learned.writes:
         return card
