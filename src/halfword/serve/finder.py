@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from time import perf_counter
 
+from halfword.blocked import allowed_by
 from halfword.complete import Completion, SearchOptions
 from halfword.serve.cache import Found
 from halfword.serve.gate import Gate
@@ -62,13 +63,11 @@ class Finder:
         blocklist, complete = served.blocklist, served.completer.complete
         if blocklist is None:
             return complete(typed, self._options(count, share))
-        if blocklist.blocks(typed):
-            return []
         found = complete(typed, self._options(count, share))
-        allowed = [completion for completion in found if not blocklist.blocks(completion.text)]
+        allowed = allowed_by(blocklist, found)
         if len(allowed) < len(found) == count:  # there may be more behind those that were struck out
             found = complete(typed, self._options(2 * count, share))
-            allowed = [completion for completion in found if not blocklist.blocks(completion.text)]
+            allowed = allowed_by(blocklist, found)
         return allowed[:count]
 
 

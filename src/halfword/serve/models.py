@@ -7,10 +7,10 @@ from math import isfinite
 from pathlib import Path
 from threading import Lock
 
+from halfword.blocked import Blocklist, read_blocklist
 from halfword.complete import Completer, SearchOptions, load
 from halfword.errors import HalfwordError, ModelFileError
 from halfword.model_file import read_header
-from halfword.serve.blocked import Blocklist, read_blocklist
 from halfword.serve.cache import Cache
 from halfword.text import Profile, profile_named
 
@@ -34,9 +34,9 @@ class Served:
 class Models:
     """Holds what is in service, and replaces it when its files change."""
 
-    def __init__(self, model: Path, blocklist: Path | None = None, cache: int = 0) -> None:
+    def __init__(self, model: Path, blocklists: tuple[Path, ...] = (), cache: int = 0) -> None:
         self._model = model
-        self._blocklist = blocklist
+        self._blocklists = blocklists
         self._cache = cache
         self._lock = Lock()  # reloads come from a signal and from the watch at once
         self._stamp = self.stamp()
@@ -67,13 +67,13 @@ class Models:
         completer = load(self._model)
         profile = profile_named(read_header(self._model).card["profile"])
         _try(self._model, completer)
-        blocklist = None if self._blocklist is None else read_blocklist(self._blocklist, profile)
+        blocklist = read_blocklist(*self._blocklists, profile=profile) if self._blocklists else None
         digest = fingerprint(*self._paths())
         version, etag = f"{self._model.stem}@{digest}", f'W/"{digest}"'.encode()
         return Served(completer, profile, blocklist, version, etag, Cache(self._cache))
 
     def _paths(self) -> list[Path]:
-        return [path for path in (self._model, self._blocklist) if path is not None]
+        return [self._model, *self._blocklists]
 
 
 def _try(model: Path, completer: Completer) -> None:

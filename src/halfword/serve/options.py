@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from halfword.blocked import SHIPPED
 from halfword.complete import MOST_COMPLETIONS
 from halfword.errors import OptionError
 
@@ -42,7 +43,8 @@ class ServeOptions:
     trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
     allowed_origins: tuple[str, ...] = ()  # pages of these origins may ask; "*" for all
     api_key_file: Path | None = None
-    blocklist: Path | None = None
+    blocklist: Path | None = None  # besides the shipped one
+    unfiltered: bool = False  # leave the shipped blocklist out
     pad: bool = False  # pad every answer, not only those that ask for it
     public_url: str | None = None  # what browsers call this server, where a proxy stands before it
     log_requests: bool = False
@@ -62,6 +64,12 @@ class ServeOptions:
                 raise OptionError(f"allow-origin must be * or like https://example.com, got {origin!r}")
         if self.public_url is not None and not _is_base(self.public_url):
             raise OptionError(f"public-url must be like https://example.com/path, got {self.public_url!r}")
+
+    @property
+    def blocklists(self) -> tuple[Path, ...]:
+        """The files whose phrases are not offered."""
+        shipped = () if self.unfiltered else (SHIPPED,)
+        return shipped if self.blocklist is None else (*shipped, self.blocklist)
 
 
 def _check(name: str, value: float, lowest: float, highest: float) -> None:

@@ -29,7 +29,7 @@ def serve(options: ServeOptions, ready: Callable[[str], None]) -> None:
     _allow_many_connections()
     log = Log()
     metrics = Metrics(options.workers)
-    models = Models(options.model, options.blocklist, options.cache)
+    models = Models(options.model, options.blocklists, options.cache)
     app = App(options, models, metrics, log)
     with bind(options.host, options.port) as listener:
         Supervisor(options.workers, app, listener, models, metrics, log).run(lambda: ready(_address(listener)))

@@ -1,0 +1,86 @@
+"""Slurs and sexual terms are not suggested, and nothing personal is; harmless words that hold them are."""
+
+from itertools import product
+from pathlib import Path
+from string import ascii_lowercase
+
+import pytest
+
+from halfword import SearchOptions, load
+from halfword.blocked import SHIPPED, Blocklist, Filtered, filtered, read_blocklist
+from halfword.text import scrub
+from tests.conftest import MakePopular
+
+COMMON = """\
+how to|what is|where can i|free|best|cheap|new|the|my|i want|girls|women|men|teen|pictures of
+videos of|hot|big|black|white|asian|gay|lesbian|sex|sexy|nude|porn|adult|breast|anal|penis|vagina
+phone number|call|email|contact|address|ssn|lookup|yahoo.com|www.|http|@|1|12|555|800 |1-800-|2007
+room|diabetes|cancer|weather in|new york|lyrics|jokes about|stories"""
+HARMLESS = """\
+scunthorpe|essex county|sextant|cockpit|analysis|assessment|hancock|cumulus|magna cum laude|popcorn
+titanic|breast cancer|anal fissure|sex education|sex offender registry|sexually transmitted diseases
+erectile dysfunction|rape crisis center|dicks sporting goods|dick van dyke|moby dick|maine coon cats
+ford escort|gay marriage|naked mole rat|same-sex marriage|snigger|sex offenders in texas|raccoon
+dyker heights|spice girls|canal|shiitake mushrooms|boston cream pie"""
+PREFIXES = [
+    *map("".join, product(ascii_lowercase, repeat=2)),
+    *(
+        f"{word}{ending}"
+        for line in COMMON.splitlines()
+        for word in line.split("|")
+        for ending in ("", " ", " a", " s")
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Blocklist:
+    return read_blocklist(SHIPPED)
+
+
+@pytest.mark.parametrize(
+    "text", ["sex", "free porn", "freepornvideos.com", "xxx-rated", "nigger jokes", "big tits", "www.sex.com"]
+)
+def test_what_is_blocked(text: str, shipped: Blocklist) -> None:
+    assert shipped.blocks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    HARMLESS.replace("\n", "|").split("|"),
+)
+def test_what_is_not_blocked(text: str, shipped: Blocklist) -> None:
+    assert not shipped.blocks(text)
+
+
+def test_gaps_are_filled(make_popular: MakePopular) -> None:
+    popular = make_popular({"sex": 9, "sexy": 8, "sextant": 3, "sex education": 2, "second": 1})
+    blocklist = Blocklist(["sex", "sexy", "!sex education"])
+    options = SearchOptions(count=2)
+    asked = Filtered(popular, blocklist)
+    assert [completion.text for completion in asked.complete("se", options)] == ["sextant", "sex education"]
+    (batch,) = asked.complete_batch(["se"], options)
+    assert batch == asked.complete("se", options)
+
+
+def test_a_phrase_with_punctuation_is_found_as_it_is_written() -> None:
+    blocklist = Blocklist(["c++"])
+    assert blocklist.blocks("learn c++")
+    assert not blocklist.blocks("vitamin c")
+
+
+def test_a_remark_is_no_phrase(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("# bad\n  Worse \n*worst*\n! not worse\n")
+    blocklist = read_blocklist(path)
+    assert [blocklist.blocks(text) for text in ("bad", "worse", "aworsta", "not worse")] == [False, True, True, False]
+
+
+@pytest.mark.skipif(not SHIPPED.with_name("default.halfword").exists(), reason="the default model is not here")
+def test_ten_thousand_completions_of_the_default_model_hold_nothing_blocked_or_personal(shipped: Blocklist) -> None:
+    completer = filtered(load(SHIPPED.with_name("default.halfword")))
+    answers = completer.complete_batch(PREFIXES, SearchOptions(count=12))
+    texts = [completion.text for answer in answers for completion in answer]
+    assert len(texts) >= 10_000
+    assert [text for text in texts if shipped.blocks(text)] == []
+    assert [text for text in texts if scrub(text) != text] == []
