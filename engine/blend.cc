@@ -43,9 +43,9 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
   for (const TypedQuery& query : typed.queries) {
     const auto same = [&](const Candidate& candidate) { return candidate.text == query.text; };
     if (std::any_of(all.list.begin(), all.list.begin() + static_cast<std::ptrdiff_t>(size), same)) continue;
-    // The search passed it over, so the model thinks little of it; what the memory makes of it parts equal counts.
-    const double score = std::min(least, neural_.remembered_score(query.text, found.mass));
-    all.list.push_back({query.text, static_cast<double>(query.count), score, Source::popular});
+    // The search passed it over, so the model thinks less of it than of all that it found. How much less hardly
+    // matters: asking the memory for its opinion moves MRR by 0.0001.
+    all.list.push_back({query.text, static_cast<double>(query.count), least - 1.0, Source::popular});
   }
   found.completions.clear();
   all.cost = std::move(found);

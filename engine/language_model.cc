@@ -104,14 +104,4 @@ std::vector<TokenView> LanguageModel::view(std::span<const PieceId> pieces) cons
   return views;
 }
 
-double LanguageModel::remember(std::span<const PieceId> pieces) const {
-  NgramState state = memory_->start();
-  double score = 0.0;
-  for (const PieceId piece : pieces) {
-    score += std::log(std::max(memory_->probability(state, piece), 1e-30F));
-    state = memory_->advance(state, piece);
-  }
-  return score + std::log(std::max(memory_->probability(state, end_), 1e-30F));
-}
-
 }  // namespace halfword

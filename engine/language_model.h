@@ -58,9 +58,6 @@ class LanguageModel {
   /// How both parts see every piece of a query and its end; needs both.
   std::vector<TokenView> view(std::span<const PieceId> pieces) const;
 
-  /// The memory's log-probability of a query of these pieces; needs the memory.
-  double remember(std::span<const PieceId> pieces) const;
-
   /// Multiply-adds in one step and the prediction after it.
   std::size_t multiplications() const { return network_ ? network_->multiplications() : 0; }
 

@@ -1,7 +1,5 @@
 #include "neural.h"
 
-#include "escape.h"
-
 namespace halfword {
 namespace {
 
@@ -42,11 +40,6 @@ SearchResult Neural::complete(std::string_view prefix, const SearchOptions& opti
   SearchResult result = search(model, prefix, options);
   if (result.in_time) answers_.insert(key, result);
   return result;
-}
-
-double Neural::remembered_score(std::string_view query, double mass) const {
-  if (!model_.has_memory()) return 0.0;
-  return model_.remember(pieces_.segment(escape(query))) - mass;
 }
 
 }  // namespace halfword

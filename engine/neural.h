@@ -26,10 +26,6 @@ class Neural {
 
   SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
 
-  /// The memory's guess at log p(query | prefix), the prefix having the log-probability `mass`; a constant without
-  /// memory.
-  double remembered_score(std::string_view query, double mass) const;
-
   const Pieces& pieces() const { return pieces_; }
   const LanguageModel& model() const { return model_; }
 
