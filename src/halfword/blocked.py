@@ -1,5 +1,6 @@
 """Phrases that are never suggested, and the completer that leaves them out."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from halfword.errors import OptionError
 from halfword.text import DEFAULT, Profile, normalise_query
 
 SHIPPED = Path(__file__).with_name("models") / "blocklist.txt"
-_PUNCTUATION = str.maketrans(dict.fromkeys("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", " "))
+_PUNCTUATION = re.compile(r"[^\w\s]|_")
 
 
 class Blocklist:
@@ -34,21 +35,31 @@ class Blocklist:
                 self._anywhere.append(phrase.strip("*"))
             else:
                 self._by_first_word.setdefault(phrase.partition(" ")[0], []).append(f" {phrase} ")
+        self._first_words = frozenset(self._by_first_word)
         self._exceptions.sort(key=len, reverse=True)  # the longest explains the most
 
     def blocks(self, text: str) -> bool:
         """Tell whether a normalised `text` holds a phrase, also between punctuation."""
-        for part in self._anywhere:
-            if part in text:
-                return True
-        if self._holds(text.split()):
+        if not self._may_block(text):
+            return False
+        if any(part in text for part in self._anywhere):
             return True
-        bare = text.translate(_PUNCTUATION)
-        return bare != text and self._holds(bare.split())
+        return self._holds(text.split()) or self._holds(_PUNCTUATION.sub(" ", text).split())
+
+    def allowed(self, completions: list[Completion]) -> list[Completion]:
+        """Return those that may be shown; mostly all may, and one look at all of them tells."""
+        if not self._may_block(" ".join([completion.text for completion in completions])):
+            return completions
+        return [completion for completion in completions if not self.blocks(completion.text)]
+
+    def _may_block(self, text: str) -> bool:
+        if not self._first_words.isdisjoint(text.split()):
+            return True
+        if _PUNCTUATION.search(text) and not self._first_words.isdisjoint(_PUNCTUATION.sub(" ", text).split()):
+            return True
+        return any(part in text for part in self._anywhere)
 
     def _holds(self, words: list[str]) -> bool:
-        if self._by_first_word.keys().isdisjoint(words):
-            return False
         spaced = f" {' '.join(words)} "
         if not self._found(words, spaced):
             return False
@@ -89,16 +100,11 @@ class Filtered:
         return [self._refilled(prefix, found, options) for prefix, found in zip(prefixes, answers, strict=True)]
 
     def _refilled(self, prefix: str, found: list[Completion], options: SearchOptions) -> list[Completion]:
-        allowed = allowed_by(self._blocklist, found)
+        allowed = self._blocklist.allowed(found)
         if len(allowed) < len(found) == options.count:  # there may be more behind those that were struck out
             more = replace(options, count=min(2 * options.count + 10, MOST_COMPLETIONS))
-            allowed = allowed_by(self._blocklist, self._completer.complete(prefix, more))
+            allowed = self._blocklist.allowed(self._completer.complete(prefix, more))
         return allowed[: options.count]
-
-
-def allowed_by(blocklist: Blocklist, completions: Iterable[Completion]) -> list[Completion]:
-    """Return those that may be shown."""
-    return [completion for completion in completions if not blocklist.blocks(completion.text)]
 
 
 def filtered(completer: BatchCompleter) -> Filtered:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from time import perf_counter
 
-from halfword.blocked import allowed_by
 from halfword.complete import Completion, SearchOptions
 from halfword.serve.cache import Found
 from halfword.serve.gate import Gate
@@ -64,10 +63,10 @@ class Finder:
         if blocklist is None:
             return complete(typed, self._options(count, share))
         found = complete(typed, self._options(count, share))
-        allowed = allowed_by(blocklist, found)
+        allowed = blocklist.allowed(found)
         if len(allowed) < len(found) == count:  # there may be more behind those that were struck out
             found = complete(typed, self._options(2 * count, share))
-            allowed = allowed_by(blocklist, found)
+            allowed = blocklist.allowed(found)
         return allowed[:count]
 
 
