@@ -13,7 +13,6 @@ from collections import Counter
 from pathlib import Path
 
 from aol_log import write_log
-
 from halfword import load
 from halfword.dataset import Split, open_dataset
 from halfword.metrics import hashed_prefix_length

@@ -1,0 +1,57 @@
+"""Quality against latency, drawn as SVG."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+WIDTH, HEIGHT, LEFT, BOTTOM, MARGIN = 860, 520, 70, 60, 20
+FASTEST, SLOWEST, WORST, BEST = 0.001, 100.0, 0.24, 0.40
+
+
+class Point(NamedTuple):
+    """A system and what was measured of it."""
+
+    name: str
+    milliseconds: float
+    mrr: float
+    ours: bool
+
+
+def picture(points: list[Point]) -> str:
+    """Draw MRR against the median latency, on a logarithmic scale."""
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+    lines = [head + 'font-size="12">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *_axes()]
+    for number, point in enumerate(points):
+        lines += _mark(point, lift=4 if number % 2 else -4)
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _place(milliseconds: float, mrr: float) -> tuple[float, float]:
+    across = math.log(milliseconds / FASTEST) / math.log(SLOWEST / FASTEST)
+    up = (mrr - WORST) / (BEST - WORST)
+    return LEFT + across * (WIDTH - LEFT - MARGIN), HEIGHT - BOTTOM - up * (HEIGHT - BOTTOM - MARGIN)
+
+
+def _axes() -> Iterator[str]:
+    for exponent in range(-3, 3):
+        x, y = _place(10.0**exponent, WORST)
+        yield f'<path d="M{x:.0f} {MARGIN}V{y:.0f}" stroke="#ddd"/>'
+        yield _text(x, y + 18, f"{10.0**exponent:g}", "middle")
+    for hundredths in range(24, 41, 2):
+        x, y = _place(FASTEST, hundredths / 100)
+        yield f'<path d="M{LEFT} {y:.0f}H{WIDTH - MARGIN}" stroke="#eee"/>'
+        yield _text(x - 8, y + 4, f"{hundredths / 100:.2f}", "end")
+    yield _text(WIDTH / 2, HEIGHT - 15, "milliseconds a completion on one core, median", "middle")
+    yield _text(LEFT, 14, "MRR over all", "middle")
+
+
+def _mark(point: Point, lift: float) -> Iterator[str]:
+    x, y = _place(point.milliseconds, point.mrr)
+    colour = "#c2410c" if point.ours else "#475569"
+    right = point.milliseconds > 5  # its name would not fit on the right
+    yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
+    yield _text(x - 9 if right else x + 9, y + lift, point.name, "end" if right else "start", colour)
+
+
+def _text(x: float, y: float, words: str, anchor: str, colour: str = "#111") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{words}</text>'
