@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -38,6 +38,7 @@ progress_out = Console(stderr=True, highlight=False, soft_wrap=True)
 
 ModelFile = Annotated[Path, typer.Option("--model", "-m", help="The model file; left out, the one that ships.")]
 Choice = TypeVar("Choice", bound=StrEnum)
+Unfiltered = Annotated[bool, typer.Option("--unfiltered", help="Offer slurs and sexual terms too.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
@@ -368,6 +369,7 @@ def serve(
     blocklist: Annotated[
         Path | None, typer.Option(help="Phrases, one a line, that are neither completed nor offered.")
     ] = None,
+    unfiltered: Unfiltered = False,
     pad: Annotated[bool, typer.Option("--pad", help="Hide the length of every answer.")] = False,
     public_url: Annotated[str | None, typer.Option(help="What browsers call this server, behind a proxy.")] = None,
     log_requests: Annotated[bool, typer.Option("--log-requests", help="Log every request.")] = False,
@@ -397,12 +399,56 @@ def serve(
         allowed_origins=tuple(allow_origin or ()),
         api_key_file=api_key_file,
         blocklist=blocklist,
+        unfiltered=unfiltered,
         pad=pad,
         public_url=public_url,
         log_requests=log_requests or log_queries,
         log_queries=log_queries,
     )
     run(options, lambda address: print(f"A search box is on {address} (Ctrl+C stops it)", flush=True))
+
+
+@app.command("try")
+def try_out(
+    models: Annotated[
+        list[Path] | None,
+        typer.Option("--model", "-m", help="A model file; twice, to compare two.", show_default=False),
+    ] = None,
+    unfiltered: Unfiltered = False,
+) -> None:
+    """Type in the terminal and see the completions change at every key.
+
+    Example: halfword try --model my.halfword
+    """
+    from halfword.blocked import filtered
+    from halfword.complete import load
+    from halfword.doctor import DEFAULT_MODEL
+    from halfword.try_out import Contender, TryOut
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise OptionError("try needs a terminal; to complete lines of a file, use: halfword complete < prefixes.txt")
+    paths = models or [DEFAULT_MODEL]
+    if len(paths) > 2:
+        raise OptionError(f"try shows two models at the most, got {len(paths)}")
+    loaded = [(path.stem, load(path)) for path in paths]
+    TryOut([Contender(name, model if unfiltered else filtered(model)) for name, model in loaded]).run()
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Print what this installation can do, and how to get what is missing.
+
+    Example: halfword doctor
+    """
+    from halfword.doctor import examine
+
+    findings = list(examine())
+    if as_json:
+        print(json.dumps({finding.name: asdict(finding) for finding in findings}, ensure_ascii=False))
+        return
+    for finding in findings:
+        remedy = f"; to get it: {finding.remedy}" if finding.remedy else ""
+        print(f"{'✓' if finding.well else '–'} {finding.name:14} {finding.state}{remedy}")
 
 
 def _stdin_lines() -> Iterator[str]:

@@ -1,0 +1,194 @@
+"""`halfword try` through a pseudo-terminal, as a person uses it; `halfword doctor` besides."""
+
+import fcntl
+import json
+import os
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import pyte
+import pytest
+
+from halfword.blocked import SHIPPED
+from halfword.complete import Neural, load
+from halfword.doctor import card_line, processor_line
+from halfword.model_file import write_model
+from halfword.train import popular_arrays
+from tests.conftest import COUNTS
+
+ESCAPE, CONTROL_C, CONTROL_D, EMPTY, TAB, DOWN, RIGHT = "\x1b", "\x03", "\x04", "\x15", "\t", "\x1b[B", "\x1b[C"
+
+
+def write(path: Path, counts: dict[str, int]) -> Path:
+    write_model(path, popular_arrays(counts), {"profile": "default", "parts": {"popular": {}}})
+    return path
+
+
+class Terminal:
+    """A terminal of 80×24 in which a command runs."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self._before = termios.tcgetattr(theirs)
+        self._screen = pyte.Screen(80, 24)
+        self._stream = pyte.ByteStream(self._screen)
+        self._theirs = theirs
+        self._seen = b""
+        command = [sys.executable, "-m", "halfword", "try", *arguments]
+        environment = os.environ | {"TERM": "xterm", "LC_ALL": "C.UTF-8"}
+        self._process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+        )
+
+    def __enter__(self) -> Self:
+        self.wait_for(lambda text: "Esc leaves" in text)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+        os.close(self._theirs)
+
+    @property
+    def text(self) -> str:
+        """What stands on the screen."""
+        return "\n".join(line.rstrip() for line in self._screen.display).strip()
+
+    def type(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def wait_for(self, sight: Callable[[str], bool], seconds: float = 20) -> str:
+        end = time.monotonic() + seconds
+        while not sight(self.text):
+            assert time.monotonic() < end, f"waited in vain before this screen:\n{self.text}"
+            self._read()
+        return self.text
+
+    def leave(self, key: str) -> None:
+        """Leave by `key`: the status is 0, the user's own screen is back, and the terminal is as it was."""
+        self.type(key)
+        assert self._process.wait(timeout=20) == 0
+        self._read()
+        assert self._seen.count(b"\x1b[?1049h") == self._seen.count(b"\x1b[?1049l") == 1
+        assert termios.tcgetattr(self._theirs) == self._before
+
+    def _read(self) -> None:
+        if select.select([self._ours], [], [], 0.1)[0]:
+            got = os.read(self._ours, 65_536)
+            self._seen += got
+            self._stream.feed(got)
+
+
+def offered(text: str) -> list[str]:
+    """Return the completions of the first model on the screen."""
+    rows = [line.strip(" ›") for line in text.splitlines()[3:-1]]
+    return [row.partition("  ")[0] for row in rows if "  " in row]
+
+
+def trying(*models: Path) -> Terminal:
+    return Terminal(*(part for model in models for part in ("--model", str(model))))
+
+
+def test_completions_change_at_every_key_and_tell_time_and_source(tmp_path: Path) -> None:
+    with trying(write(tmp_path / "mine.halfword", COUNTS)) as terminal:
+        assert offered(terminal.text)[0] == "new york times"
+        terminal.type("we")
+        text = terminal.wait_for(lambda text: offered(text) == ["weather", "web", "weather in new york"])
+        assert re.search(r"^mine  \d+\.\d\d ms$", text.splitlines()[2].strip())
+        assert text.count("popular") == 3
+        terminal.type("b")
+        terminal.wait_for(lambda text: "Search: web" in text and offered(text) == [])
+        terminal.type(f"{EMPTY}new yo")
+        terminal.wait_for(lambda text: offered(text) == ["new york times", "new york"])
+
+
+def test_tab_accepts_what_the_arrows_chose(tmp_path: Path) -> None:
+    with trying(write(tmp_path / "mine.halfword", {"alpha": 9, "alpine": 5, "alpine lakes": 1})) as terminal:
+        terminal.type("al")
+        terminal.wait_for(lambda text: "›alpha" in text)
+        terminal.type(DOWN)
+        terminal.wait_for(lambda text: "›alpine" in text)
+        terminal.type(TAB)
+        terminal.wait_for(lambda text: "Search: alpine" in text and offered(text) == ["alpine lakes"])
+        terminal.type(RIGHT)
+        terminal.wait_for(lambda text: "Search: alpine lakes" in text)
+
+
+def test_two_models_stand_side_by_side(tmp_path: Path) -> None:
+    first, second = (write(tmp_path / f"{name}.halfword", {name: 1}) for name in ("network", "nettle"))
+    with trying(first, second) as terminal:
+        terminal.type("net")
+        terminal.wait_for(lambda text: bool(re.search("›network  popular +│ nettle  popular", text)))
+        terminal.type(RIGHT)
+        terminal.wait_for(lambda text: "›nettle" in text)
+        terminal.type(TAB)
+        terminal.wait_for(lambda text: "Search: nettle" in text)
+
+
+@pytest.mark.parametrize(("options", "shown"), [([], ["popcorn"]), (["--unfiltered"], ["porn", "popcorn"])])
+def test_blocked_words_are_shown_on_demand_only(options: list[str], shown: list[str], tmp_path: Path) -> None:
+    model = write(tmp_path / "mine.halfword", {"porn": 9, "popcorn": 1})
+    with Terminal("--model", str(model), *options) as terminal:
+        terminal.type("po")
+        terminal.wait_for(lambda text: "Search: po" in text and offered(text) == shown)
+
+
+@pytest.mark.parametrize("key", [CONTROL_C, CONTROL_D, ESCAPE])
+def test_every_way_out_leaves_the_terminal_as_it_was(key: str, tmp_path: Path) -> None:
+    with trying(write(tmp_path / "mine.halfword", COUNTS)) as terminal:
+        terminal.type("we")
+        terminal.leave(key)
+
+
+def test_the_default_model_is_tried_when_none_is_named() -> None:
+    with Terminal() as terminal:
+        terminal.type("new yo")
+        terminal.wait_for(lambda text: "new york city" in offered(text))
+
+
+def halfword(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "halfword", *arguments]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+
+def test_without_a_terminal_it_says_what_to_use() -> None:
+    result = halfword("try")
+    assert result.returncode == 2
+    assert result.stderr == (
+        "halfword: try needs a terminal; to complete lines of a file, use: halfword complete < prefixes.txt\n"
+    )
+
+
+def test_doctor_names_versions_kernels_extras_and_the_model() -> None:
+    found = json.loads(halfword("doctor", "--json").stdout)
+    for name in ("halfword", "Python", "processor", "engine", "[prepare]", "[train]", "[spark]", "default model"):
+        assert found[name]["state"]
+        assert found[name]["well"] or "install" in found[name]["remedy"]
+    assert found["engine"]["well"]
+
+
+def test_doctor_names_the_kernels_that_a_model_uses() -> None:
+    model = load(SHIPPED.with_name("default.halfword"))
+    assert isinstance(model, Neural)
+    assert f"uses the {model.kernels} kernels" in halfword("doctor").stdout
+
+
+def test_a_processor_is_described_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text("model name\t: Fast One\nflags\t\t: fpu avx2 fma nx\n\nmodel name\t: Fast One\n")
+    assert processor_line(path) == "Fast One, avx2 fma"
+    assert processor_line(tmp_path / "none")
+
+
+def test_a_card_is_described_in_a_line() -> None:
+    assert card_line({"parts": {"ngram": {}}, "note": "old queries"}) == "ngram; note: old queries"
