@@ -34,7 +34,7 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
   const TypedQueries typed = popular_.most_typed(prefix, options.count, options.echo);
   Candidates all{{}, static_cast<double>(typed.total), static_cast<double>(typed.distinct), found.mass, {}};
   for (Completion& completion : found.completions) {
-    const auto count = static_cast<double>(popular_.count_of(completion.text));
+    const auto count = static_cast<double>(popular_.count_of(completion.text, typed));
     all.list.push_back(
         {std::move(completion.text), count, completion.score, count > 0.0 ? Source::both : Source::model});
   }

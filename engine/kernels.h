@@ -51,8 +51,11 @@ struct Kernels {
   /// log Σ exp(values[i]).
   float (*log_sum_exp)(const float* values, std::size_t size);
 
-  /// logits[i] = log(weight × e^(logits[i] − normaliser) + (1 − weight) × probabilities[i]).
-  void (*mix)(float weight, float normaliser, const float* probabilities, std::size_t size, float* logits);
+  /// logits[i] = log(weight × softmax(logits)[i] + (1 − weight) × probabilities[i]).
+  void (*mix)(float weight, const float* probabilities, std::size_t size, float* logits);
+
+  /// logits[i] = log probabilities[i].
+  void (*logarithms)(const float* probabilities, std::size_t size, float* logits);
 
   /// Write the places of all values above `threshold`, in order; returns how many.
   std::size_t (*find_above)(const float* values, std::size_t size, float threshold, std::uint32_t* places);

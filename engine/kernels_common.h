@@ -11,21 +11,20 @@
 
 namespace halfword {
 
-/// e^x to a relative error of 2e-7, x being held between −limit and limit; for loops that become vectors.
+/// e^x to a relative error of some 1e-6, x being held between −limit and limit; for loops that become vectors.
 template <typename Set>
 inline float exponential(float x, float limit = 87.0F) {
   x = x < -limit ? -limit : x;
   x = x > limit ? limit : x;
-  const int exponent = static_cast<int>(x * 1.44269504F + 127.5F);  // raised by 127, as floats hold it
-  const float part = static_cast<float>(exponent) - 127.0F;
-  const float rest = (x - part * 0.693359375F) + part * 2.12194440e-4F;
-  float series = 1.9875691500e-4F;
-  series = series * rest + 1.3981999507e-3F;
-  series = series * rest + 8.3334519073e-3F;
-  series = series * rest + 4.1665795894e-2F;
-  series = series * rest + 1.6666665459e-1F;
-  series = series * rest + 5.0000001201e-1F;
-  series = series * rest * rest + rest + 1.0F;
+  const float scaled = x * 1.44269504F;
+  const int exponent = static_cast<int>(scaled + 127.5F);  // raised by 127, as floats hold it
+  const float rest = scaled - (static_cast<float>(exponent) - 127.0F);
+  float series = 1.3266970636e-3F;  // of 2^rest, for a rest between −½ and ½
+  series = series * rest + 9.6754599363e-3F;
+  series = series * rest + 5.5507425219e-2F;
+  series = series * rest + 2.4022121727e-1F;
+  series = series * rest + 6.9314694405e-1F;
+  series = series * rest + 1.0000001192F;
   return series * std::bit_cast<float>(exponent << 23);
 }
 
@@ -188,12 +187,26 @@ float log_sum_exp(const float* values, std::size_t size) {
 }
 
 template <typename Set>
-void mix(float weight, float normaliser, const float* __restrict probabilities, std::size_t size,
-         float* __restrict logits) {
+void mix(float weight, const float* __restrict probabilities, std::size_t size, float* __restrict logits) {
+  float peak = logits[0];
+  for (std::size_t i = 0; i < size; ++i) peak = logits[i] > peak ? logits[i] : peak;
+  float sum = 0.0F;
+  for (std::size_t i = 0; i < size; ++i) {
+    logits[i] = exponential<Set>(logits[i] - peak);
+    sum += logits[i];
+  }
+  const float share = weight / sum;
   const float other = 1.0F - weight;
   for (std::size_t i = 0; i < size; ++i) {
-    const float sum = weight * exponential<Set>(logits[i] - normaliser) + other * probabilities[i];
-    logits[i] = logarithm<Set>(sum > 1e-30F ? sum : 1e-30F);
+    const float mixed = share * logits[i] + other * probabilities[i];
+    logits[i] = logarithm<Set>(mixed > 1e-30F ? mixed : 1e-30F);
+  }
+}
+
+template <typename Set>
+void logarithms(const float* __restrict probabilities, std::size_t size, float* __restrict logits) {
+  for (std::size_t i = 0; i < size; ++i) {
+    logits[i] = logarithm<Set>(probabilities[i] > 1e-30F ? probabilities[i] : 1e-30F);
   }
 }
 
@@ -228,6 +241,7 @@ constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8
           .largest = largest<Set>,
           .log_sum_exp = log_sum_exp<Set>,
           .mix = mix<Set>,
+          .logarithms = logarithms<Set>,
           .find_above = find_above<Set>,
           .int8_products = int8_products};
 }

@@ -27,7 +27,6 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, Precis
   if (file.holds("ngram.unigram")) memory_.emplace(file);
   if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
   if (memory_ && memory_->vocabulary() != vocabulary_) throw ModelFileError("the memory is of other pieces");
-  if (!network_) std::fill(network_weights_.begin(), network_weights_.end(), 0.0F);
   if (network_ && file.holds("blend.network_weight")) {
     const std::span<const float> fitted = file.array<float>("blend.network_weight");
     if (fitted.size() != buckets) throw ModelFileError("the weights of the mixture do not fit");
@@ -54,7 +53,7 @@ void LanguageModel::step(const ModelStates& from, std::span<const Step> steps, M
 void LanguageModel::predict(const ModelStates& states, std::size_t first, std::size_t rows, Predictions& predictions,
                             ModelScratch& scratch) const {
   if (network_) {
-    network_->predict(states.network, first, rows, predictions, scratch.network);
+    network_->predict(states.network, first, rows, !memory_, predictions, scratch.network);
   } else {
     predictions.stride = round_up(vocabulary_, output_padding);
     grow(predictions.logits, (first + rows) * predictions.stride);
@@ -70,8 +69,11 @@ void LanguageModel::mix_in_memory(const NgramState& state, std::size_t row, Pred
   grow(scratch.probabilities, vocabulary_);
   memory_->predict(state, std::span(scratch.probabilities).first(vocabulary_));
   float* logits = predictions.logits.data() + row * predictions.stride;
-  kernels_.mix(network_weights_[bucket_of(state)], predictions.normalisers[row], scratch.probabilities.data(),
-               vocabulary_, logits);
+  if (network_) {
+    kernels_.mix(network_weights_[bucket_of(state)], scratch.probabilities.data(), vocabulary_, logits);
+  } else {
+    kernels_.logarithms(scratch.probabilities.data(), vocabulary_, logits);
+  }
   predictions.normalisers[row] = 0.0F;
 }
 
@@ -94,7 +96,7 @@ std::vector<TokenView> LanguageModel::view(std::span<const PieceId> pieces) cons
   for (std::size_t i = 0; i <= pieces.size(); ++i) {
     const Step next{0, read};
     step(from, {&next, 1}, to, 0, scratch);
-    network_->predict(to.network, 0, 1, predictions, scratch.network);
+    network_->predict(to.network, 0, 1, true, predictions, scratch.network);
     read = i < pieces.size() ? pieces[i] : end_;
     views.push_back({static_cast<std::uint32_t>(bucket_of(to.memory[0])),
                      std::exp(predictions.row(0)[read] - predictions.normalisers[0]),

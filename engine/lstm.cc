@@ -141,8 +141,8 @@ void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const 
   }
 }
 
-void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows, Predictions& predictions,
-                   LstmScratch& scratch) const {
+void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows, bool normalise,
+                   Predictions& predictions, LstmScratch& scratch) const {
   const Linear& projection = head_.front();
   const Linear& output = head_.back();
   predictions.stride = output.outputs();
@@ -156,7 +156,7 @@ void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows,
   quantise_projected(rows, scratch);
   float* logits = predictions.logits.data() + first * output.outputs();
   output.multiply(kernels_, scratch.inputs, rows, output_bias, scratch.sums, logits);
-  for (std::size_t row = first; row < first + rows; ++row) {
+  for (std::size_t row = first; normalise && row < first + rows; ++row) {
     predictions.normalisers[row] = kernels_.log_sum_exp(predictions.row(row).data(), vocabulary_);
   }
 }

@@ -57,8 +57,9 @@ class Lstm {
   void step(const StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
             LstmScratch& scratch) const;
 
-  /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`.
-  void predict(const StateRows& states, std::size_t first, std::size_t rows, Predictions& predictions,
+  /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`;
+  /// `normalise` finds the normalisers too.
+  void predict(const StateRows& states, std::size_t first, std::size_t rows, bool normalise, Predictions& predictions,
                LstmScratch& scratch) const;
 
   /// Copy one row of states.

@@ -209,7 +209,7 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
   count = std::min(count, size());
   const Place first = lower_bound(prefix);
   const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
-  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end)};
+  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), first.position};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {
@@ -239,8 +239,8 @@ std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t c
   return found;
 }
 
-std::uint32_t Popular::count_of(std::string_view query) const {
-  const Place place = lower_bound(query);
+std::uint32_t Popular::count_of(std::string_view query, const TypedQueries& typed) const {
+  const Place place = lower_bound(query, typed.first, typed.first + typed.distinct);
   return place.exact ? count_[place.position] : 0;
 }
 
@@ -258,9 +258,8 @@ std::string Popular::query_at(std::size_t position) const {
   return std::move(reader.query);
 }
 
-std::size_t Popular::last_bucket_not_after(std::string_view query) const {
-  std::size_t low = 0;
-  std::size_t high = bucket_begin_.size() - 1;
+/// The last of the buckets from `low` to before `high` that does not begin after `query`; `low` if all do.
+std::size_t Popular::last_bucket_not_after(std::string_view query, std::size_t low, std::size_t high) const {
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
     (head_of(bucket(middle)) <= query ? low : high) = middle;
@@ -268,9 +267,10 @@ std::size_t Popular::last_bucket_not_after(std::string_view query) const {
   return low;
 }
 
-Popular::Place Popular::lower_bound(std::string_view query) const {
-  if (size() == 0) return {0, false};
-  const std::size_t index = last_bucket_not_after(query);
+/// The first place from `begin` to `end` whose query is not before `query`; all before `begin` are.
+Popular::Place Popular::lower_bound(std::string_view query, std::size_t begin, std::size_t last) const {
+  if (begin >= last) return {last, false};
+  const std::size_t index = last_bucket_not_after(query, begin / bucket_size, divide_up(last, bucket_size));
   std::size_t position = index * bucket_size;
   const std::size_t end = std::min(position + bucket_size, size());
   for (BucketReader reader(bucket(index)); position < end && reader.next(); ++position) {

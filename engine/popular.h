@@ -46,6 +46,7 @@ struct TypedQueries {
   std::vector<TypedQuery> queries;
   std::uint64_t total;
   std::uint64_t distinct;
+  std::size_t first;  // where those that do begin in the index
 };
 
 /// Most popular completion: of all the queries that begin with a prefix, the ones typed most often.
@@ -63,8 +64,8 @@ class Popular {
   /// The same as completions, scored by their share of all that was typed.
   std::vector<Completion> complete(std::string_view prefix, std::size_t count, bool echo) const;
 
-  /// How often `query` was typed.
-  std::uint32_t count_of(std::string_view query) const;
+  /// How often `query`, one of those that `typed` tells of, was typed.
+  std::uint32_t count_of(std::string_view query, const TypedQueries& typed) const;
 
   std::size_t size() const { return count_.size(); }
 
@@ -75,8 +76,9 @@ class Popular {
   };
   class Stretches;
 
-  Place lower_bound(std::string_view query) const;
-  std::size_t last_bucket_not_after(std::string_view query) const;
+  Place lower_bound(std::string_view query) const { return lower_bound(query, 0, size()); }
+  Place lower_bound(std::string_view query, std::size_t begin, std::size_t end) const;
+  std::size_t last_bucket_not_after(std::string_view query, std::size_t low, std::size_t high) const;
   std::size_t best_in(std::size_t begin, std::size_t end) const;
   std::size_t best_block(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_of(std::size_t begin, std::size_t end) const;

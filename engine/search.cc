@@ -14,6 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double lowest = -std::numeric_limits<double>::infinity();
 constexpr std::uint32_t no_link = UINT32_MAX;
+constexpr double negligible = 14.0;  // nats: less than a millionth
 
 /// A piece chosen by the search, and the link it follows.
 struct Link {
@@ -263,6 +264,8 @@ void Search::harvest(const Hypothesis& hypothesis) {
   if (hypothesis.after_space) return;
   const double normaliser = predictions().normalisers[hypothesis.row];
   const double score = hypothesis.score + predictions().row(hypothesis.row)[pieces_.end()] - normaliser;
+  // So far below the answers it could neither become one nor add anything to one that would show.
+  if (score < bound() - negligible) return;
   const std::string text = text_of(hypothesis);
   if (is_utf8(text)) finished_.add(unescape(text), score);
 }
