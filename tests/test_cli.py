@@ -119,7 +119,7 @@ def test_a_folder_that_is_no_dataset_is_one_line(tmp_path: Path) -> None:
     assert_refused(halfword("train", tmp_path / "log.txt", "-o", output), "is a file, a dataset is a folder")
 
 
-@pytest.mark.parametrize("command", ["complete", "train", "evaluate", "info", "prepare"])
+@pytest.mark.parametrize("command", ["complete", "train", "evaluate", "info", "prepare", "try", "doctor"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     result = halfword(command, "--help")
     assert result.returncode == 0

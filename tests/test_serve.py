@@ -244,6 +244,15 @@ def test_blocked_phrases_are_neither_completed_nor_offered(model: Path, tmp_path
     assert client.ask("GET /complete?q=&n=3").texts == ["new york", "news", "web"]  # the gaps are filled
 
 
+def test_the_shipped_blocklist_holds_unless_told_otherwise(make_model: MakeModel, tmp_path: Path) -> None:
+    model = make_model({"porn": 9, "popcorn": 2, "poll": 1})
+    mine = tmp_path / "mine"
+    mine.write_text("poll\n")
+    assert client_for(model).ask("GET /complete?q=po").texts == ["popcorn", "poll"]
+    assert client_for(model, blocklist=mine).ask("GET /complete?q=po").texts == ["popcorn"]
+    assert client_for(model, unfiltered=True).ask("GET /complete?q=po").texts == ["porn", "popcorn", "poll"]
+
+
 def test_an_empty_blocklist_is_refused(model: Path, tmp_path: Path) -> None:
     (tmp_path / "blocked").write_text("# nothing\n")
     with pytest.raises(OptionError, match="blocklist is empty"):
