@@ -7,13 +7,11 @@ from pathlib import Path
 import pyte
 from tests.terminal import Terminal
 
-from halfword.blocked import SHIPPED
-from halfword.complete import import_engine, open_model_file
+from halfword.complete import DEFAULT_MODEL, import_engine, open_model_file
 from halfword.model_file import read_header
 from halfword.reference import MARK, read_arrays
 
 IMAGES = Path(__file__).parent / "images"
-MODEL = SHIPPED.with_name("default.halfword")
 CELL, LINE = 8.4, 20  # size of a character on the terminal
 FREED, READ, NEXT, INK = "#c2410c", "#1d4ed8", "#15803d", "#1e293b"
 
@@ -115,7 +113,7 @@ def _svg(width: int, height: int, lines: list[str], paper: str = "#ffffff") -> s
 def main() -> None:
     """Write the pictures beside the documents."""
     IMAGES.mkdir(exist_ok=True)
-    (IMAGES / "retrace.svg").write_text(retrace_picture(Pieces(MODEL), "new yo"), encoding="utf-8")
+    (IMAGES / "retrace.svg").write_text(retrace_picture(Pieces(DEFAULT_MODEL), "new yo"), encoding="utf-8")
     with Terminal() as terminal:
         terminal.type("weather in")
         terminal.wait_for(lambda text: "Search: weather in" in text and "weather in new york" in text)

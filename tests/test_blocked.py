@@ -76,9 +76,8 @@ def test_a_remark_is_no_phrase(tmp_path: Path) -> None:
     assert [blocklist.blocks(text) for text in ("bad", "worse", "aworsta", "not worse")] == [False, True, True, False]
 
 
-@pytest.mark.skipif(not SHIPPED.with_name("default.halfword").exists(), reason="the default model is not here")
 def test_ten_thousand_completions_of_the_default_model_hold_nothing_blocked_or_personal(shipped: Blocklist) -> None:
-    completer = filtered(load(SHIPPED.with_name("default.halfword")))
+    completer = filtered(load())
     answers = completer.complete_batch(PREFIXES, SearchOptions(count=12))
     texts = [completion.text for answer in answers for completion in answer]
     assert len(texts) >= 10_000

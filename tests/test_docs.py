@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from halfword.complete import DEFAULT_MODEL
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(?P<language>sh|python)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -58,8 +60,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 
 def test_retrace_is_drawn_from_the_model_that_ships() -> None:
     pytest.importorskip("pyte")
-    from docs.pictures import MODEL, Pieces, retrace_picture
+    from docs.pictures import Pieces, retrace_picture
 
-    drawn = retrace_picture(Pieces(MODEL), "new yo")
+    drawn = retrace_picture(Pieces(DEFAULT_MODEL), "new yo")
     texts = [element.text for element in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
     assert {"0", "1", "3", "▁new", "▁y", "o", "▁yo…"} <= set(texts)

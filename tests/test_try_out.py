@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from halfword.blocked import SHIPPED
 from halfword.complete import Neural, load
 from halfword.doctor import card_line, processor_line
 from halfword.model_file import write_model
@@ -113,7 +112,7 @@ def test_doctor_names_versions_kernels_extras_and_the_model() -> None:
 
 
 def test_doctor_names_the_kernels_that_a_model_uses() -> None:
-    model = load(SHIPPED.with_name("default.halfword"))
+    model = load()
     assert isinstance(model, Neural)
     assert f"uses the {model.kernels} kernels" in halfword("doctor").stdout
 

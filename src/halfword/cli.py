@@ -422,7 +422,6 @@ def try_out(
     """
     from halfword.blocked import filtered
     from halfword.complete import load
-    from halfword.doctor import DEFAULT_MODEL
     from halfword.try_out import Contender, TryOut
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from halfword import __version__
-from halfword.blocked import SHIPPED
-from halfword.complete import import_engine
+from halfword.complete import DEFAULT_MODEL, import_engine
 from halfword.errors import HalfwordError
 from halfword.model_file import read_header
 
-DEFAULT_MODEL = SHIPPED.with_name("default.halfword")
 EXTRAS = {
     "prepare": ("ibis", "duckdb", "numpy", "pyarrow"),
     "train": ("torch", "sentencepiece", "safetensors"),
