@@ -184,8 +184,11 @@ void Lstm::copy_row(const StateRows& from, std::size_t from_row, StateRows& to, 
   const std::size_t hidden = layers_.size() * padded_hidden_;
   reserve(to, to_row + 1);
   std::copy_n(from.cells.data() + from_row * cells, cells, to.cells.data() + to_row * cells);
-  std::copy_n(from.hidden.data() + from_row * hidden, hidden, to.hidden.data() + to_row * hidden);
-  std::copy_n(from.bytes.data() + from_row * hidden, hidden, to.bytes.data() + to_row * hidden);
+  if (precision_ == Precision::int8) {
+    std::copy_n(from.bytes.data() + from_row * hidden, hidden, to.bytes.data() + to_row * hidden);
+  } else {
+    std::copy_n(from.hidden.data() + from_row * hidden, hidden, to.hidden.data() + to_row * hidden);
+  }
 }
 
 std::size_t Lstm::multiplications() const {
