@@ -49,6 +49,7 @@ def complete(
     ] = None,
     model: ModelFile = DEFAULT_MODEL,
     count: Annotated[int, typer.Option("--count", "-n", help="Completions to print.")] = 10,
+    unfiltered: Unfiltered = False,
     scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -56,9 +57,10 @@ def complete(
 
     Example: halfword complete "new yo"
     """
+    from halfword.blocked import filtered
     from halfword.complete import SearchOptions, load
 
-    completer = load(model)
+    completer = load(model) if unfiltered else filtered(load(model))
     options = SearchOptions(count=count)
     several = prefixes is None or len(prefixes) > 1
     for prefix in _stdin_lines() if prefixes is None else prefixes:
@@ -142,7 +144,7 @@ def train(
         str, typer.Option("--parts", help="What to learn, separated by commas.")
     ] = "popular,ngram,network",
     preset: Annotated[
-        str, typer.Option(help="Where options that are left out come from: default or paper.")
+        str, typer.Option(help="Where options that are left out come from: fast, default, best or paper.")
     ] = "default",
     segmentation: Annotated[str | None, typer.Option(help="char, bpe or unigram.")] = None,
     vocabulary: Annotated[int | None, typer.Option(help="Pieces to learn.")] = None,

@@ -103,7 +103,9 @@ def _check(name: str, value: float, least: float, most: float) -> None:
 
 
 PRESETS = {
-    "default": NetworkTraining(),
+    "default": NetworkTraining(network=NetworkOptions(hidden_size=400)),
+    "fast": NetworkTraining(network=NetworkOptions(hidden_size=300)),
+    "best": NetworkTraining(network=NetworkOptions(hidden_size=600, output_dropout=0.2), epochs=80),
     "paper": NetworkTraining(
         segment=SegmentOptions(kind=Kind.BPE, size=256, coverage=0.9995),
         batch=1024,
