@@ -123,6 +123,8 @@ def main() -> None:
             found = measure(model, rows, seen, SearchOptions(beam=beam))
             result["frontier"][name] = {**found, "megabytes": round(path.stat().st_size / 1e6, 1)}
             points.append(Point(f"Halfword {name}", found["p50_ms"], found["mrr"][2], ours=True))
+    alone = result["ablation"]["popular+ngram"]
+    points.append(Point("Halfword without a network", alone["p50_ms"], alone["mrr"][2], ours=True))
     if arguments.picture:
         arguments.picture.write_text(picture(points), encoding="utf-8")
     print(json.dumps(result, indent=1))

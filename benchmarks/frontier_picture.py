@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 WIDTH, HEIGHT, LEFT, BOTTOM, MARGIN = 860, 520, 70, 60, 20
 FASTEST, SLOWEST, WORST, BEST = 0.001, 100.0, 0.24, 0.40
+OURS = "#c2410c"
 
 
 class Point(NamedTuple):
@@ -21,8 +22,15 @@ def picture(points: list[Point]) -> str:
     """Draw MRR against the median latency, on a logarithmic scale."""
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
     lines = [head + 'font-size="12">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *_axes()]
-    for number, point in enumerate(points):
-        lines += _mark(point, lift=4 if number % 2 else -4)
+    for point in points:
+        if not point.ours:
+            lines += _mark(point, point.name)
+    for number, point in enumerate(
+        sorted((point for point in points if point.ours), key=lambda each: each.milliseconds), 1
+    ):
+        lines += _mark(point, "", str(number))
+        legend = f"{number}  {point.name}: MRR {point.mrr:.3f}, {point.milliseconds:.2f} ms"
+        lines.append(_text(LEFT + 190, 182 + 14 * number, legend, "start", OURS))
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -45,12 +53,13 @@ def _axes() -> Iterator[str]:
     yield _text(LEFT, 14, "MRR over all", "middle")
 
 
-def _mark(point: Point, lift: float) -> Iterator[str]:
+def _mark(point: Point, name: str, inside: str = "") -> Iterator[str]:
     x, y = _place(point.milliseconds, point.mrr)
-    colour = "#c2410c" if point.ours else "#475569"
+    colour = OURS if point.ours else "#475569"
     right = point.milliseconds > 5  # its name would not fit on the right
-    yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
-    yield _text(x - 9 if right else x + 9, y + lift, point.name, "end" if right else "start", colour)
+    yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{7 if inside else 5}" fill="{colour}"/>'
+    yield _text(x - 9 if right else x + 9, y + 16, name, "end" if right else "start", colour)
+    yield f'<text x="{x:.1f}" y="{y + 3:.1f}" text-anchor="middle" fill="white" font-size="9">{inside}</text>'
 
 
 def _text(x: float, y: float, words: str, anchor: str, colour: str = "#111") -> str:

@@ -174,6 +174,7 @@ nb::bytes multiply_int8(const std::string& kernels, nb::bytes weights, std::size
 
 NB_MODULE(_engine, module) {
   module.doc() = "The part of Halfword that runs at every keystroke.";
+  nb::set_leak_warnings(false);  // what is still cached when Python exits is no leak, and no news for users
   nb::exception<ModelFileError>(module, "EngineFileError");
 
   nb::class_<ArrayPlace>(module, "ArrayPlace", "Where an array lies in a model file.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, Unpack
@@ -212,7 +212,7 @@ def open_model_file(path: Path, header: Header, left_out: Collection[str] = ()) 
     return mapped
 
 
-@cache
+@lru_cache(maxsize=256)
 def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
     """Return `options` as the engine takes them."""
     converted: _engine.SearchOptions = import_engine().SearchOptions()
