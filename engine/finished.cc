@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "escape.h"
+
 namespace halfword {
 
 double log_add(double a, double b) {
@@ -26,11 +28,10 @@ void Finished::add(std::string text, double score) {
 
 void Finished::update_bound() {
   if (entries_.size() < count_) return;
-  std::vector<double> scores;
-  scores.reserve(entries_.size());
-  for (const Entry& entry : entries_) scores.push_back(entry.best);
-  const auto nth = scores.begin() + static_cast<std::ptrdiff_t>(count_ - 1);
-  std::nth_element(scores.begin(), nth, scores.end(), std::greater<>());
+  scores_.clear();
+  for (const Entry& entry : entries_) scores_.push_back(entry.best);
+  const auto nth = scores_.begin() + static_cast<std::ptrdiff_t>(count_ - 1);
+  std::nth_element(scores_.begin(), nth, scores_.end(), std::greater<>());
   bound_ = *nth;
 }
 
@@ -38,7 +39,7 @@ std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mas
   std::vector<Completion> ranked;
   for (const Entry& entry : entries_) {
     const double score = merge ? entry.sum : entry.best;
-    if (score >= floor) ranked.push_back({entry.text, score - mass, Source::model});
+    if (score >= floor) ranked.push_back({unescape(entry.text), score - mass, Source::model});
   }
   std::sort(ranked.begin(), ranked.end(), comes_first);
   if (ranked.size() > count) ranked.resize(count);

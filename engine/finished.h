@@ -10,7 +10,8 @@ namespace halfword {
 /// log(e^a + e^b).
 double log_add(double a, double b);
 
-/// The completions a search has found so far, each text once, with the scores of all piece sequences that spell it.
+/// The completions a search has found so far, each escaped text once, with the scores of all piece sequences that spell
+/// it.
 class Finished {
  public:
   /// The best `count` are wanted.
@@ -37,6 +38,7 @@ class Finished {
   std::size_t count_;
   double bound_ = -1.0 / 0.0;
   std::vector<Entry> entries_;
+  std::vector<double> scores_;  // room for finding the bound
 };
 
 }  // namespace halfword

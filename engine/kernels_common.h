@@ -52,32 +52,34 @@ inline float logarithm(float x) {
 /// One group of outputs: the compiler maps it onto the registers there are.
 using Lanes [[gnu::vector_size(output_group * sizeof(float))]] = float;
 
-/// The sums of `Rows` rows for two groups of outputs stay in registers while the inputs pass by.
-template <typename Set, std::size_t Rows>
-void multiply_float_block(const FloatMatrix& matrix, const float* inputs, float* outputs) {
+/// The sums of `Rows` rows for `Groups` groups of outputs stay in registers while the inputs pass by.
+template <typename Set, std::size_t Rows, std::size_t Groups>
+void multiply_float_groups(const FloatMatrix& matrix, std::size_t output, const float* inputs, float* outputs) {
   const std::size_t width = matrix.inputs;
-  for (std::size_t output = 0; output < matrix.outputs; output += 2 * output_group) {
-    const float* first = matrix.weights.data() + output * width;
-    const float* second = first + output_group * width;
-    Lanes left[Rows] = {};
-    Lanes right[Rows] = {};
-    for (std::size_t input = 0; input < width; ++input) {
-      Lanes left_weights;
-      Lanes right_weights;
-      __builtin_memcpy(&left_weights, first + input * output_group, sizeof(Lanes));
-      __builtin_memcpy(&right_weights, second + input * output_group, sizeof(Lanes));
+  const float* weights = matrix.weights.data() + output * width;
+  Lanes sums[Rows][Groups] = {};
+  for (std::size_t input = 0; input < width; ++input) {
 #pragma GCC unroll 8
-      for (std::size_t row = 0; row < Rows; ++row) {
-        left[row] += left_weights * inputs[row * width + input];
-        right[row] += right_weights * inputs[row * width + input];
-      }
-    }
+    for (std::size_t group = 0; group < Groups; ++group) {
+      Lanes column;
+      __builtin_memcpy(&column, weights + (group * width + input) * output_group, sizeof(Lanes));
 #pragma GCC unroll 8
-    for (std::size_t row = 0; row < Rows; ++row) {
-      __builtin_memcpy(outputs + row * matrix.outputs + output, &left[row], sizeof(Lanes));
-      __builtin_memcpy(outputs + row * matrix.outputs + output + output_group, &right[row], sizeof(Lanes));
+      for (std::size_t row = 0; row < Rows; ++row) sums[row][group] += column * inputs[row * width + input];
     }
   }
+#pragma GCC unroll 8
+  for (std::size_t row = 0; row < Rows; ++row) {
+    __builtin_memcpy(outputs + row * matrix.outputs + output, sums[row], Groups * sizeof(Lanes));
+  }
+}
+
+template <typename Set, std::size_t Rows>
+void multiply_float_block(const FloatMatrix& matrix, const float* inputs, float* outputs) {
+  std::size_t output = 0;
+  for (; output + 2 * output_group <= matrix.outputs; output += 2 * output_group) {
+    multiply_float_groups<Set, Rows, 2>(matrix, output, inputs, outputs);
+  }
+  if (output < matrix.outputs) multiply_float_groups<Set, Rows, 1>(matrix, output, inputs, outputs);
 }
 
 template <typename Set>

@@ -55,7 +55,7 @@ void LanguageModel::predict(const ModelStates& states, std::size_t first, std::s
   if (network_) {
     network_->predict(states.network, first, rows, !memory_, predictions, scratch.network);
   } else {
-    predictions.stride = round_up(vocabulary_, output_padding);
+    predictions.stride = round_up(vocabulary_, output_group);
     grow(predictions.logits, (first + rows) * predictions.stride);
     grow(predictions.normalisers, first + rows);
   }

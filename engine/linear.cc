@@ -69,7 +69,7 @@ AlignedVector<float> read_vector(const ModelFile& file, const std::string& name,
   const std::span<const float> values = file.array<float>(name);
   check_size(values.size(), size, name);
   AlignedVector<float> vector(values.begin(), values.end());
-  vector.resize(round_up(size, output_padding));
+  vector.resize(round_up(size, output_group));
   return vector;
 }
 

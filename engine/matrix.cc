@@ -3,7 +3,7 @@
 namespace halfword {
 
 Int8Matrix::Int8Matrix(std::span<const std::int8_t> rows, std::span<const float> row_scales)
-    : outputs(round_up(row_scales.size(), output_padding)),
+    : outputs(round_up(row_scales.size(), output_group)),
       inputs(round_up(rows.size() / row_scales.size(), input_group)),
       weights(outputs * inputs),
       offsets(outputs),
@@ -22,7 +22,7 @@ Int8Matrix::Int8Matrix(std::span<const std::int8_t> rows, std::span<const float>
 }
 
 FloatMatrix::FloatMatrix(std::span<const float> rows, std::size_t row_count)
-    : outputs(round_up(row_count, output_padding)),
+    : outputs(round_up(row_count, output_group)),
       inputs(round_up(rows.size() / row_count, input_group)),
       weights(outputs * inputs) {
   const std::size_t width = rows.size() / row_count;

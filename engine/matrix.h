@@ -32,8 +32,6 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
 
 /// Outputs are computed in groups of so many, the width of the widest vector of 32-bit numbers.
 constexpr std::size_t output_group = 16;
-/// Buffers of outputs are padded to a multiple of this: kernels compute two groups at a time.
-constexpr std::size_t output_padding = 2 * output_group;
 /// Inputs are read so many at a time: one 32-bit lane of 8-bit numbers.
 constexpr std::size_t input_group = 4;
 

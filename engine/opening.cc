@@ -1,6 +1,11 @@
 #include "opening.h"
 
 namespace halfword {
+namespace {
+
+constexpr std::size_t most_predictions = 2'000'000;  // numbers, 8 MB
+
+}  // namespace
 
 Opening::Opening(const LanguageModel& model, const Pieces& pieces) : rows_(pieces.size(), no_row) {
   ModelScratch scratch;
@@ -19,6 +24,9 @@ Opening::Opening(const LanguageModel& model, const Pieces& pieces) : rows_(piece
   for (std::size_t first = 0; first < steps.size(); first += chunk) {
     const std::size_t count = std::min(chunk, steps.size() - first);
     model.step(begin_, std::span(steps).subspan(first, count), first_, first, scratch);
+    if (steps.size() * pieces.size() <= most_predictions) {
+      model.predict(first_, first, count, first_predictions_, scratch);
+    }
   }
 }
 

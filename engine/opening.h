@@ -20,6 +20,9 @@ class Opening {
   /// The states after the begin piece and one more; a piece's row is row_of(piece).
   const ModelStates& first_states() const { return first_; }
 
+  /// What follows each of them; empty where the vocabulary is so large that it would need too much room.
+  const Predictions& first_predictions() const { return first_predictions_; }
+
   /// The row of `piece` among the first states; only pieces that begin a word have one.
   bool has_row(PieceId piece) const { return rows_[piece] != no_row; }
   std::size_t row_of(PieceId piece) const { return rows_[piece]; }
@@ -30,6 +33,7 @@ class Opening {
   ModelStates begin_;
   Predictions prediction_;
   ModelStates first_;
+  Predictions first_predictions_;
   std::vector<std::uint32_t> rows_;
 };
 

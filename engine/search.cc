@@ -217,7 +217,11 @@ void Search::read_steps(std::size_t depth) {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t first_row = opening_.row_of(buffers.steps[row].piece);
       model_.copy_row(opening_.first_states(), first_row, buffers.states, row);
+      if (opening_.first_predictions().stride > 0) {
+        buffers.predictions.copy_row(opening_.first_predictions(), first_row, row);
+      }
     }
+    if (opening_.first_predictions().stride > 0) return;
   } else {
     model_.step(buffers.next_states, buffers.steps, buffers.states, 0, buffers.scratch);
     result_.cells += rows;
@@ -266,8 +270,8 @@ void Search::harvest(const Hypothesis& hypothesis) {
   const double score = hypothesis.score + predictions().row(hypothesis.row)[pieces_.end()] - normaliser;
   // So far below the answers it could neither become one nor add anything to one that would show.
   if (score < bound() - negligible) return;
-  const std::string text = text_of(hypothesis);
-  if (is_utf8(text)) finished_.add(unescape(text), score);
+  std::string text = text_of(hypothesis);
+  if (is_utf8(text)) finished_.add(std::move(text), score);
 }
 
 /// Choose the best children of all hypotheses, as many as the beam holds.

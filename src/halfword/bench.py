@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfword import metrics
-from halfword.complete import EngineCompleter, Neural, SearchOptions, engine_options, import_engine
+from halfword.complete import DEFAULTS, EngineCompleter, Neural, SearchOptions, engine_options, import_engine
 from halfword.dataset import Dataset
 from halfword.errors import OptionError
 from halfword.evaluate import EvaluateOptions, sample_rows
@@ -24,7 +24,7 @@ class BenchOptions:
     sample: int = 5000  # test rows, each asked at its hashed prefix
     seed: int = 0
     keystrokes: int = 0  # rows typed key by key besides
-    beam: int = SearchOptions().beam
+    beam: int = DEFAULTS.beam
 
     def __post_init__(self) -> None:
         if self.keystrokes < 0:
@@ -32,7 +32,7 @@ class BenchOptions:
 
     def search_options(self) -> SearchOptions:
         """Return what the model is asked with."""
-        return SearchOptions(beam=self.beam)
+        return DEFAULTS if self.beam == DEFAULTS.beam else SearchOptions(beam=self.beam)
 
 
 def bench(

@@ -100,6 +100,7 @@ class EngineCompleter:
     def __init__(self, part: "_engine.Popular | _engine.Neural | _engine.Blend", profile: Profile = DEFAULT) -> None:
         self._part = part
         self._profile = profile
+        self._defaults = engine_options(DEFAULTS)
 
     def complete(
         self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
@@ -107,7 +108,8 @@ class EngineCompleter:
         """Return the likeliest completions of `prefix`, best first."""
         if fields:
             options = _with_fields(options, fields)
-        return self._part.complete(normalise_prefix(prefix, self._profile), engine_options(options), Completion)
+        converted = self._defaults if options is DEFAULTS else engine_options(options)
+        return self._part.complete(normalise_prefix(prefix, self._profile), converted, Completion)
 
     def complete_batch(
         self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
