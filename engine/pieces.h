@@ -41,6 +41,9 @@ class Pieces {
   /// Whether the piece begins with a space mark.
   bool begins_word(PieceId piece) const { return surfaces_[piece].starts_with(space_mark); }
 
+  /// Whether some pieces are single bytes, so that a text may end inside a character.
+  bool has_bytes() const { return !bytes_.empty(); }
+
   /// The size of the longest piece, in bytes.
   std::size_t longest() const { return longest_; }
 

@@ -271,7 +271,7 @@ void Search::harvest(const Hypothesis& hypothesis) {
   // So far below the answers it could neither become one nor add anything to one that would show.
   if (score < bound() - negligible) return;
   std::string text = text_of(hypothesis);
-  if (is_utf8(text)) finished_.add(std::move(text), score);
+  if (!pieces_.has_bytes() || is_utf8(text)) finished_.add(std::move(text), score);
 }
 
 /// Choose the best children of all hypotheses, as many as the beam holds.
@@ -294,7 +294,7 @@ void Search::expand_all(std::uint32_t parent) {
   const Hypothesis& hypothesis = buffers_.beam[parent];
   const std::span<const float> logits = predictions().row(hypothesis.row);
   const double base = hypothesis.score - predictions().normalisers[hypothesis.row];
-  constexpr std::size_t stride = 128;  // the bound rises as children are found, so ask for few at a time
+  constexpr std::size_t stride = 256;  // the bound rises as children are found, so ask for few at a time
   grow(buffers_.places, stride);
   for (std::size_t first = 0; first < pieces_.size(); first += stride) {
     const std::size_t size = std::min(stride, pieces_.size() - first);
@@ -335,7 +335,7 @@ void Search::offer(std::uint32_t parent, PieceId piece, double score) {
 /// Read the chosen pieces, best first and a few at a time: what ends among them raises the bound, and the rest may be
 /// spared.
 void Search::advance() {
-  constexpr std::size_t chunk = 5;  // rows from which on the kernels run at full speed
+  constexpr std::size_t chunk = 6;  // rows from which on the kernels run at full speed
   Buffers& buffers = buffers_;
   const ModelStates& from = result_.steps == 0 ? buffers.start_states : buffers.states;
   adopt_children();
