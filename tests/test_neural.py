@@ -69,7 +69,7 @@ OPTIONS = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=400)
 @given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=1, max_size=4), options=OPTIONS)
 @example(toy=Toy(), prefixes=["", " ", "ab", "ab "], options=SearchOptions(echo=True, retrace=0, max_pieces=3))
 @example(toy=Toy(segmentation="unigram"), prefixes=["abcd"], options=SearchOptions(segmentations=3, max_pieces=3))
