@@ -60,7 +60,7 @@ def queries(chance: random.Random, size: int) -> list[str]:
 def test_it_cuts_as_sentencepiece_does(kind: Kind, unseen: str, tmp_path: Path) -> None:
     chance = random.Random(1)
     counts = dict.fromkeys(queries(chance, 3000), 1)
-    segmenter: Segmenter = train_segmenter(counts, SegmentOptions(kind=kind, size=400))
+    segmenter: Segmenter = train_segmenter(counts, SegmentOptions(kind=kind, size=170))
     path = tmp_path / "pieces.halfword"
     write_model(path, piece_arrays(segmenter), {"profile": "default"})
     engine = import_engine().Segmenter(open_model_file(path, read_header(path)))
