@@ -50,22 +50,9 @@ void multiply_group(const Int8Matrix& matrix, std::size_t output, const std::uin
   }
 }
 
-void multiply_int8(const Int8Matrix& matrix, const std::uint8_t* inputs, std::size_t rows, std::int32_t* outputs) {
-  constexpr std::size_t block = 4;
-  for (std::size_t output = 0; output < matrix.outputs; output += output_group) {
-    std::size_t row = 0;
-    for (; row + block <= rows; row += block) {
-      multiply_group<block>(matrix, output, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
-    }
-    for (; row < rows; ++row) {
-      multiply_group<1>(matrix, output, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
-    }
-  }
-}
-
 }  // namespace
 
 extern const Kernels avx2_kernels;
-const Kernels avx2_kernels = make_kernels<Avx2>("avx2", multiply_int8);
+const Kernels avx2_kernels = make_kernels<Avx2>("avx2", multiply_in_groups<multiply_group<4>, multiply_group<1>>);
 
 }  // namespace halfword

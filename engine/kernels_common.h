@@ -228,6 +228,19 @@ std::size_t find_above(const float* values, std::size_t size, float threshold, s
   return found;
 }
 
+/// An integer product made of a function for four rows of one group of outputs, and one for a single row.
+template <auto FourRows, auto OneRow>
+void multiply_in_groups(const Int8Matrix& matrix, const std::uint8_t* inputs, std::size_t rows, std::int32_t* outputs) {
+  constexpr std::size_t block = 4;
+  for (std::size_t output = 0; output < matrix.outputs; output += output_group) {
+    std::size_t row = 0;
+    for (; row + block <= rows; row += block) {
+      FourRows(matrix, output, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+    }
+    for (; row < rows; ++row) OneRow(matrix, output, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+  }
+}
+
 /// All kernels of one instruction set: its own integer product, and the rest as the compiler makes it.
 template <typename Set>
 constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8) multiply_int8,
