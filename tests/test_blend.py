@@ -169,3 +169,10 @@ def test_training_makes_a_blend_that_beats_popularity_on_a_small_log(tmp_path: P
     assert both is not None
     assert popular is not None
     assert both > popular + 0.2
+
+
+def test_a_model_of_an_earlier_version_still_loads() -> None:
+    """One file of each format is kept; a build that no longer reads it must say so by raising FORMAT."""
+    model = load(Path(__file__).parent / "data" / "format-1.halfword")
+    assert isinstance(model, Blend)
+    assert texts(model.complete("ab", count=3))[0] == "ab cab"
