@@ -175,4 +175,4 @@ def test_a_model_of_an_earlier_version_still_loads() -> None:
     """One file of each format is kept; a build that no longer reads it must say so by raising FORMAT."""
     model = load(Path(__file__).parent / "data" / "format-1.halfword")
     assert isinstance(model, Blend)
-    assert texts(model.complete("ab", count=3))[0] == "ab cab"
+    assert "ab cab" in texts(model.complete("ab"))
