@@ -75,5 +75,6 @@ def join_world(device: torch.device) -> Iterator[World]:
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield World(distributed.get_rank(), distributed.get_world_size())
+        distributed.barrier()  # a process that left while another still listens would take it down
     finally:
         distributed.destroy_process_group()
