@@ -240,6 +240,9 @@ def test_two_processes_have_the_loss_of_one_with_the_doubled_batch(data: Path, t
     two, one = tmp_path / "two.halfword", tmp_path / "one.halfword"
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
     done = run_python(str(script), data, two, "4", launcher=launcher)
+    if "terminate called without an active exception" in done.stderr:  # PyTorch's own threads, now and then, at exit
+        Path(f"{two}.checkpoint").unlink(missing_ok=True)
+        done = run_python(str(script), data, two, "4", launcher=launcher)
     assert done.returncode == 0, done.stderr
     learned = learn(data, one, changed(SMALL, {"recurrent_dropout": 0.0, "batch": 8}))
     logs = [[json.loads(line) for line in Path(f"{path}.log.jsonl").read_text().splitlines()] for path in (two, one)]
