@@ -96,7 +96,7 @@ __m512 exponentials(__m512 x, float limit) {
 
 /// Which of the 16 lanes from `place` on lie within `size`.
 __mmask16 lanes_within(std::size_t place, std::size_t size) {
-  return size - place >= output_group ? 0xFFFF : static_cast<__mmask16>((1U << (size - place)) - 1U);
+  return static_cast<__mmask16>(size - place >= output_group ? 0xFFFFU : (1U << (size - place)) - 1U);
 }
 
 /// One gate of 16 cells, normalised, scaled and shifted.
