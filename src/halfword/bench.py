@@ -25,6 +25,7 @@ class BenchOptions:
     seed: int = 0
     keystrokes: int = 0  # rows typed key by key besides
     beam: int = DEFAULTS.beam
+    search: SearchOptions | None = None  # all the rest of how to search; then `beam` is not heeded
 
     def __post_init__(self) -> None:
         if self.keystrokes < 0:
@@ -32,7 +33,7 @@ class BenchOptions:
 
     def search_options(self) -> SearchOptions:
         """Return what the model is asked with."""
-        return DEFAULTS if self.beam == DEFAULTS.beam else SearchOptions(beam=self.beam)
+        return self.search or (DEFAULTS if self.beam == DEFAULTS.beam else SearchOptions(beam=self.beam))
 
 
 def bench(
@@ -46,7 +47,7 @@ def bench(
     result: dict[str, Any] = {
         "machine": f"{platform.machine()}, {platform.python_implementation()} {platform.python_version()}",
         "completions": len(prefixes),
-        "beam": options.beam,
+        "beam": search.beam,
         "milliseconds": _percentiles(seconds),
         "completions_per_second": len(prefixes) / sum(seconds),
         "completions_per_second_all_cores": _batch_rate(model, prefixes, search),

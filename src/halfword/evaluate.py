@@ -3,7 +3,7 @@
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -108,14 +108,23 @@ def evaluate(
     """Measure `completer` on the test split of `data`."""
     options = options or EvaluateOptions()
     rows = sample_rows(data, options)
-    train = data.counts(Split.TRAIN).keys()
-    # A query that occurs again is asked only once: its prefix length hangs on its text alone.
-    measured = {query: Measured(query, query in train, metrics.hashed_prefix_length(query)) for query in rows}
-    asker = _Asker(completer, options.search_options(), progress)
-    _measure_ranks(asker, list(measured.values()))
+    asker = Asker(completer, options.search_options(), progress)
+    measured = measure(asker, rows, data.counts(Split.TRAIN).keys(), options.walk)
     walked = rows[: options.walk]
-    _measure_walks(asker, [measured[query] for query in dict.fromkeys(walked)])
     return _report([measured[query] for query in rows], [measured[query] for query in walked], asker, options.count)
+
+
+def measure(
+    asker: "Asker", rows: Sequence[str], known: Collection[str], walk: int | None = None
+) -> dict[str, Measured]:
+    """Ask each query at its hashed prefix, and those of the first `walk` rows (None: all) at every prefix.
+
+    A query that occurs again is asked only once: its prefix length hangs on its text alone.
+    """
+    measured = {query: Measured(query, query in known, metrics.hashed_prefix_length(query)) for query in rows}
+    _measure_ranks(asker, list(measured.values()))
+    _measure_walks(asker, [measured[query] for query in dict.fromkeys(rows[:walk])])
+    return measured
 
 
 def sample_rows(data: Dataset, options: EvaluateOptions) -> list[str]:
@@ -130,7 +139,7 @@ def sample_rows(data: Dataset, options: EvaluateOptions) -> list[str]:
     return random.Random(options.seed).sample(rows, options.sample)
 
 
-class _Asker:
+class Asker:
     """Asks the completer in chunks, and counts and times its answers."""
 
     def __init__(self, completer: Completer, options: SearchOptions, progress: Progress) -> None:
@@ -157,7 +166,7 @@ class _Asker:
         return [self._completer.complete(prefix, self._options) for prefix in prefixes]
 
 
-def _measure_ranks(asker: _Asker, queries: list[Measured]) -> None:
+def _measure_ranks(asker: Asker, queries: list[Measured]) -> None:
     prefixes = [item.query[: item.prefix_length] for item in queries]
     for done, (item, texts) in enumerate(zip(queries, asker.texts(prefixes), strict=True), 1):
         item.rank = metrics.rank(item.query, texts)
@@ -165,7 +174,7 @@ def _measure_ranks(asker: _Asker, queries: list[Measured]) -> None:
         asker.progress("ranks", done, len(queries))
 
 
-def _measure_walks(asker: _Asker, queries: list[Measured]) -> None:
+def _measure_walks(asker: Asker, queries: list[Measured]) -> None:
     """Shorten every query from its end while it is still offered, then type it from its beginning until it is."""
     alive = queries
     for removed in range(1, 1 + max((metrics.longest_recoverable(item.query) for item in queries), default=0)):
@@ -178,7 +187,7 @@ def _measure_walks(asker: _Asker, queries: list[Measured]) -> None:
         waiting = list(_still_typing(asker, [item for item in waiting if len(item.query) > typed], typed))
 
 
-def _still_recovered(asker: _Asker, queries: list[Measured], removed: int) -> Iterator[Measured]:
+def _still_recovered(asker: Asker, queries: list[Measured], removed: int) -> Iterator[Measured]:
     prefixes = [item.query[:-removed] for item in queries]
     for item, texts in zip(queries, asker.texts(prefixes), strict=True):
         whole = item.recovered == removed - 1 and item.query in texts
@@ -191,7 +200,7 @@ def _still_recovered(asker: _Asker, queries: list[Measured], removed: int) -> It
             yield item
 
 
-def _still_typing(asker: _Asker, queries: list[Measured], typed: int) -> Iterator[Measured]:
+def _still_typing(asker: Asker, queries: list[Measured], typed: int) -> Iterator[Measured]:
     prefixes = [item.query[:typed] for item in queries]
     for item, texts in zip(queries, asker.texts(prefixes), strict=True):
         if item.query in texts:
@@ -200,7 +209,7 @@ def _still_typing(asker: _Asker, queries: list[Measured], typed: int) -> Iterato
             yield item
 
 
-def _report(rows: list[Measured], walked: list[Measured], asker: _Asker, count: int) -> Report:
+def _report(rows: list[Measured], walked: list[Measured], asker: Asker, count: int) -> Report:
     places = [row.rank or count + 1 for row in rows]
     return Report(
         rows={name: len(group) for name, group in _by_novelty(rows).items()},
