@@ -52,7 +52,7 @@ def bench(
         "completions_per_second": len(prefixes) / sum(seconds),
         "completions_per_second_all_cores": _batch_rate(model, prefixes, search),
     }
-    if isinstance(model, Neural):
+    if isinstance(model, Neural) and model._part.multiplications:  # a memory alone multiplies nothing
         result |= _arithmetic(model, prefixes, search, sum(seconds))
     if options.keystrokes:
         result["keystroke_milliseconds"] = _keystrokes(model, rows[: options.keystrokes], search, progress)

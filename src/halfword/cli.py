@@ -326,6 +326,56 @@ def bench(
 
 
 @app.command()
+def reproduce(
+    data: Annotated[Path, typer.Argument(help="A dataset folder, or one of {train,valid,test}.query.txt(.gz).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the report.", show_default=False)],
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rows", help="Rows or groups of the table, separated by commas; left out, all.", metavar="NAME…"
+        ),
+    ] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="Repeat the accident of the paper's code.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small networks, few test rows: minutes on a CPU.")] = False,
+    steps: Annotated[str, typer.Option(help="What to do, separated by commas.")] = "train,quality,speed,report",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    sample: Annotated[int | None, typer.Option(help="Test rows to measure, drawn at random; left out, all.")] = None,
+    seed: Annotated[int, typer.Option(help="Draws another sample, and other intervals.")] = 0,
+    beside: Annotated[
+        Path | None, typer.Option(help='JSON of other systems, {"name": [milliseconds, MRR]}, for the picture.')
+    ] = None,
+) -> None:
+    """Repeat the paper on a dataset and go past it: train, measure, and write a report.
+
+    What is finished is kept and not done again, so the same command goes on where it was stopped.
+
+    Example: halfword reproduce data/ -o report/ --quick
+    """
+    require("numpy", "train")
+    from halfword.dataset import open_dataset
+    from halfword.reproduce import ReproduceOptions
+    from halfword.reproduce import reproduce as run
+
+    options = ReproduceOptions(
+        rows=tuple(name.strip() for names in rows or [] for name in names.split(",")),
+        steps=tuple(step.strip() for step in steps.split(",")),
+        paper=paper,
+        quick=quick,
+        device=device,
+        sample=sample,
+        seed=seed,
+        beside=beside,
+    )
+    with _stages() as stage:
+        results = run(open_dataset(data), output, options, stage)
+    for name, reason in results["left_out"].items():
+        progress_out.print(f"{name} is left out: {reason}")
+    if "rows" in results:
+        out.print(_rows_table(results["rows"]))
+        print(output / "report.html")
+
+
+@app.command()
 def info(
     model: Annotated[Path, typer.Argument(help="The model file.")],
     as_json: AsJson = False,
@@ -477,6 +527,18 @@ def _report_table(report: "Report") -> Table:
     table.add_row("rows", *(f"{report.rows[group]:,}" for group in groups))
     for name, means in report.metrics.items():
         table.add_row(name, *_cells(means[group] for group in groups))
+    return table
+
+
+def _rows_table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(caption="MRR as seen, unseen and all; the others over all")
+    for name in ("", "seen", "unseen", "all", "PMRR", "MRL", "p50 ms"):
+        table.add_column(name, justify="right" if name else "left")
+    for row in rows:
+        if found := row.get("metrics"):
+            values = [found["mrr"][group]["value"] for group in ("seen", "unseen", "all")]
+            values += [found[metric]["all"]["value"] for metric in ("pmrr", "mrl")]
+            table.add_row(row["label"], *_cells([*values, (row["speed"] or {}).get("milliseconds", {}).get("p50")]))
     return table
 
 

@@ -1,0 +1,131 @@
+"""The rows of the table: the paper's, ours, and those beyond; each is a model and a way to search it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from halfword.complete import PARTS, SearchOptions
+from halfword.errors import OptionError
+from halfword.reproduce.published import PUBLISHED, Published
+from halfword.reproduce.recipes import POPULAR, Recipe, blend, paper_network
+
+GROUPS = {
+    "paper": "The paper's table",
+    "vocabulary": "Vocabularies, each at its best setting",
+    "search": "Ways to search the same network",
+    "ours": "Memory, popularity and network",
+    "beyond": "Beyond: larger networks, and what they teach small ones",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the table."""
+
+    name: str  # of its files, and for --rows
+    label: str  # for people
+    group: str
+    model: Recipe
+    search: SearchOptions
+    parts: tuple[str, ...] = ("network",)  # of the model that are asked
+    precision: str = "fp32"
+
+    @property
+    def published(self) -> Published | None:
+        """What the paper reports for this row."""
+        return PUBLISHED.get(self.name)
+
+    def quick(self) -> "Row":
+        """Return the same row of a model that is trained in seconds."""
+        return replace(self, model=self.model.quick())
+
+
+_BEAM = 30  # the paper's
+_PLAIN = SearchOptions(beam=_BEAM, retrace=0, merge=False)
+_RETRACE = replace(_PLAIN, retrace=None)
+_MERGE = replace(_PLAIN, merge=True)
+_BOTH = replace(_PLAIN, retrace=None, merge=True)
+
+CHAR, BPE, SR = paper_network("char"), paper_network("bpe"), paper_network("unigram")
+FAST, DEFAULT, BEST = blend("fast"), blend("default"), blend("best")
+
+
+def _paper() -> Iterable[Row]:
+    group = "paper"
+    yield Row(name="mpc", label="MPC", group=group, model=POPULAR, search=SearchOptions(), parts=("popular",))
+    yield Row(name="char", label="Char", group=group, model=CHAR, search=_PLAIN)
+    yield Row(name="bpe-256", label="BPE", group=group, model=BPE, search=_PLAIN)
+    for steps in (1, 2):
+        search = replace(_PLAIN, retrace=steps)
+        yield Row(name=f"bpe-256-r{steps}", label=f"BPE + R{'⁰¹²'[steps]}", group=group, model=BPE, search=search)
+    yield Row(name="bpe-256-r", label="BPE + R∞", group=group, model=BPE, search=_RETRACE)
+    yield Row(name="sr-256", label="SR", group=group, model=SR, search=_PLAIN)
+    yield Row(name="sr-256-m", label="SR + M", group=group, model=SR, search=_MERGE)
+    yield Row(name="sr-256-r", label="SR + R∞", group=group, model=SR, search=_RETRACE)
+    yield Row(name="sr-256-r-m", label="SR + R∞ + M", group=group, model=SR, search=_BOTH)
+
+
+def _vocabulary() -> Iterable[Row]:
+    for kind, prefix, search, setting in (("bpe", "BPE", _RETRACE, "R∞"), ("unigram", "SR", _BOTH, "R∞ + M")):
+        suffix = "r-m" if search.merge else "r"
+        for size in (512, 1024, 4096):
+            yield Row(
+                name=f"{prefix.lower()}-{size}-{suffix}",
+                label=f"{prefix} {size} + {setting}",
+                group="vocabulary",
+                model=paper_network(kind, size),
+                search=search,
+            )
+
+
+def _search() -> Iterable[Row]:
+    group = "search"
+    for count in (2, 5):
+        label, search = f"SR + R∞ + M, {count}-best", replace(_BOTH, segmentations=count)
+        yield Row(name=f"sr-256-r-m-{count}best", label=label, group=group, model=SR, search=search)
+    yield Row(name="bpe-256-r-m", label="BPE + R∞ + M", group=group, model=BPE, search=_BOTH)
+    for beam in (10, 4):
+        label, search = f"BPE + R∞ + M, beam {beam}", replace(_BOTH, beam=beam)
+        yield Row(name=f"bpe-256-r-m-{beam}", label=label, group=group, model=BPE, search=search)
+    label, search = "BPE + R∞ + M, beam 10, int8", replace(_BOTH, beam=10)
+    yield Row(name="bpe-256-r-m-10-int8", label=label, group=group, model=BPE, search=search, precision="int8")
+
+
+def _ours() -> Iterable[Row]:
+    def row(name: str, label: str, model: Recipe, parts: Sequence[str] = PARTS, beam: int = 10, **more: Any) -> Row:
+        search = SearchOptions(beam=beam)
+        changes = {"precision": "int8", **more}
+        return Row(name=name, label=label, group="ours", model=model, search=search, parts=tuple(parts), **changes)
+
+    yield row("network", "network of best", BEST, ("network",))
+    yield row("memory", "memory", BEST, ("ngram",))
+    yield row("network-memory", "network + memory", BEST, ("ngram", "network"))
+    yield row("popularity-memory", "popularity + memory", BEST, ("popular", "ngram"))
+    yield row("popularity-network", "popularity + network", BEST, ("popular", "network"))
+    yield row("fast", "all parts, fast", FAST)
+    yield row("default", "all parts, default", DEFAULT)
+    yield row("best", "all parts, best", BEST)
+    yield row("best-fp32", "all parts, best, fp32", BEST, precision="fp32")
+    yield row("best-4", "all parts, best, beam 4", BEST, beam=4)
+    yield row("best-30", "all parts, best, beam 30", BEST, beam=30)
+
+
+def _beyond() -> Iterable[Row]:
+    """Larger networks over the same pieces; a student names the recipe of its teacher (`Recipe.teacher`)."""
+    wide = paper_network("bpe", name="bpe-256-wide", hidden_size=1200, output_dropout=0.2)
+    deep = paper_network("bpe", name="bpe-256-deep", layers=2, hidden_dropout=0.1)
+    yield Row(name="bpe-256-wide", label="BPE + R∞ + M, 1200 wide", group="beyond", model=wide, search=_BOTH)
+    yield Row(name="bpe-256-deep", label="BPE + R∞ + M, two layers", group="beyond", model=deep, search=_BOTH)
+
+
+ROWS: tuple[Row, ...] = (*_paper(), *_vocabulary(), *_search(), *_ours(), *_beyond())
+
+
+def chosen_rows(names: Sequence[str], rows: Sequence[Row] = ROWS) -> list[Row]:
+    """Return the rows called by their names or their groups, in the order of the table; all when none is called."""
+    known = {row.name for row in rows} | {row.group for row in rows}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        listed = ", ".join([*GROUPS, *(row.name for row in rows)])
+        raise OptionError(f"no row is called {', '.join(unknown)}; the groups and rows are: {listed}")
+    return [row for row in rows if not names or {row.name, row.group} & set(names)]
