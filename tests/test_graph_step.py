@@ -9,6 +9,7 @@ from halfword.network import Network
 from halfword.network_training import changed
 from halfword.segment import train_segmenter
 from halfword.step import Stepper, seeded
+from halfword.teacher import Teacher, taught_losses
 from tests.training import COUNTS, SMALL
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
@@ -29,6 +30,29 @@ def test_loss_and_gradients_are_those_of_the_plain_step_in_double_precision(laye
     stepper = GraphStepper(fused, options, segmenter.begin, World())
     stepper.load(chunk)
     assert float(stepper._gradients()) == pytest.approx(float(loss.detach()), rel=1e-3)
+    for (name, one), other in zip(plain.named_parameters(), fused.parameters(), strict=True):
+        assert one.grad is not None
+        assert other.grad is not None
+        assert float((one.grad - other.grad).norm() / one.grad.norm()) < 0.03, name
+
+
+def test_a_taught_step_is_that_of_the_plain_one() -> None:
+    from halfword.graph_step import GraphStepper
+
+    device = torch.device("cuda")
+    options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": 16, "layers": 2, "hidden_size": 40})
+    segmenter = train_segmenter(COUNTS, options.segment)
+    chunk = make_chunk(best_tokens(list(COUNTS), segmenter, 40, device).table, options.batch)
+    plain, fused, first, second = (
+        Network(segmenter.size, options.network, seeded(torch.device("cpu"), seed)).to(device) for seed in (1, 1, 2, 3)
+    )
+    teacher = Teacher((first.requires_grad_(False), second.requires_grad_(False)))
+    (batch,) = chunk.batches(segmenter.begin)
+    losses = taught_losses(plain.logits(batch, seeded(device, 1)), batch.targets, teacher.probabilities(batch), 0.7)
+    torch.autograd.backward(losses.sum() / options.batch)
+    stepper = GraphStepper(fused, options, segmenter.begin, World(), teacher)
+    stepper.load(chunk)
+    stepper._gradients()
     for (name, one), other in zip(plain.named_parameters(), fused.parameters(), strict=True):
         assert one.grad is not None
         assert other.grad is not None

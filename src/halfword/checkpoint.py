@@ -100,6 +100,6 @@ def fingerprint(counts: dict[str, int]) -> dict[str, int]:
 def describe(options: NetworkTraining) -> dict[str, Any]:
     """Return the options as one level of JSON."""
     flat: dict[str, Any] = {}
-    for name, value in asdict(options).items():
+    for name, value in json.loads(json.dumps(asdict(options))).items():
         flat |= value if isinstance(value, dict) else {name: value}
     return flat

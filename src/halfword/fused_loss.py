@@ -12,7 +12,7 @@ MOST_PIECES = 16384  # a row must fit into one block
 
 @triton.jit
 def _loss_kernel(
-    logits, targets, losses, share, pieces: tl.constexpr, block: tl.constexpr
+    logits, targets, taught, losses, share, trust, pieces: tl.constexpr, block: tl.constexpr, has_teacher: tl.constexpr
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     column = tl.arange(0, block)
@@ -26,7 +26,10 @@ def _loss_kernel(
     chosen = tl.sum(tl.where(column == target, values, 0.0), 0)
     wanted = target >= 0
     tl.store(losses + row, tl.where(wanted, tl.log(total) + most - chosen, 0.0))
-    gradient = powers / total - tl.where(column == target, 1.0, 0.0)
+    right = tl.where(column == target, 1.0, 0.0)
+    if has_teacher:
+        right += trust * (tl.load(taught + row * pieces + column, mask=inside, other=0.0) - right)
+    gradient = powers / total - right
     tl.store(at, tl.where(wanted, gradient * share, 0.0), mask=inside)
 
 
@@ -34,19 +37,25 @@ class FusedLoss(torch.autograd.Function):
     """A share of the sum of the losses of all targets but the negative ones.
 
     Its gradient is written over the logits, which nobody needs any more, so this must be what `backward` is called on.
+    With a teacher the gradient is that of the loss in which the teacher's probabilities are `trust` of the target.
     """
 
     @staticmethod
-    def forward(context: Any, logits: Tensor, targets: Tensor, share: float) -> Tensor:
-        """Return `share` of the sum."""
+    def forward(
+        context: Any, logits: Tensor, targets: Tensor, share: float, taught: Tensor | None = None, trust: float = 0.0
+    ) -> Tensor:
+        """Return `share` of the sum; `taught` are the probabilities that a teacher gives each piece."""
         tokens, pieces = logits.shape
         losses = logits.new_empty(tokens)
         block = triton.next_power_of_2(pieces)
-        _loss_kernel[(tokens,)](logits, targets, losses, share, pieces, block, num_warps=max(1, min(8, block // 256)))
+        _loss_kernel[(tokens,)](
+            logits, targets, logits if taught is None else taught, losses, share, trust, pieces, block,
+            taught is not None, num_warps=max(1, min(8, block // 256)),
+        )  # fmt: skip
         context.save_for_backward(logits)
         return losses.sum() * share
 
     @staticmethod
-    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
         """Return the gradient that was found on the way."""
-        return context.saved_tensors[0], None, None
+        return context.saved_tensors[0], None, None, None, None

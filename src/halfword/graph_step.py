@@ -17,9 +17,10 @@ from halfword.batches import Chunk
 from halfword.distributed import World
 from halfword.fused_layer import FusedLayer
 from halfword.fused_loss import MOST_PIECES, FusedLoss
-from halfword.network import IGNORED, Layer, Network
+from halfword.network import Layer, Network
 from halfword.network_training import NetworkTraining
 from halfword.step import Stepper
+from halfword.teacher import Teacher, mean_probabilities, taught_losses
 
 _ROUND = 128  # the width of a step is rounded up to batch / _ROUND
 _ALIGNED = 8  # bf16 rows of a multiple of 16 bytes take the fast matrix products
@@ -29,8 +30,10 @@ _MOST_PIECES_AT_ONCE = 4096  # up to here the embedding's gradient is a matrix p
 class GraphStepper(Stepper):
     """Trains on the GPU in bf16; weights, moments, cells, norms and the output layer stay in fp32."""
 
-    def __init__(self, network: Network, options: NetworkTraining, begin: int, world: World) -> None:
-        super().__init__(network, options, begin, world)
+    def __init__(
+        self, network: Network, options: NetworkTraining, begin: int, world: World, teacher: Teacher | None = None
+    ) -> None:
+        super().__init__(network, options, begin, world, teacher)
         self._rate = self.optimizer.param_groups[0]["lr"]
         self._position = torch.zeros((), dtype=torch.int64, device=self.device)
         self._number = torch.zeros((), dtype=torch.int64, device=self.device)
@@ -114,28 +117,38 @@ class GraphStepper(Stepper):
         targets = self._targets.index_select(0, self._position.view(1))[0]  # (batch, most tokens)
         wanted = targets[rows, steps].long()
         inputs = torch.where(steps == 0, self.begin, targets[rows, (steps - 1).clamp(min=0)].long().clamp(min=0))
-        network, states = self.network, self._hidden(inputs)
-        projected = functional.linear(states, _half(_aligned(network.projection.T).T)).float()
-        logits = functional.linear(projected + _with_one(network.projection_bias), _with_bias(network))
-        share = 1 / self.options.batch
-        if len(network.embedding) <= MOST_PIECES:
-            fused: Tensor = FusedLoss.apply(logits, wanted, share)
+        logits, share = self._logits(self.network, inputs, learns=True), 1 / self.options.batch
+        taught, trust = self._taught(inputs), self.options.teacher_share
+        if len(self.network.embedding) <= MOST_PIECES:
+            fused: Tensor = FusedLoss.apply(logits, wanted, share, taught, trust)
             return fused
-        return functional.cross_entropy(logits, wanted, ignore_index=IGNORED, reduction="none").sum() * share
+        return taught_losses(logits, wanted, taught, trust).sum() * share
 
-    def _hidden(self, inputs: Tensor) -> Tensor:
-        options = self.network.options
-        states = functional.dropout(_embed(inputs, self.network.embedding), options.input_dropout)
-        for number, layer in enumerate(self.network.layers):
+    @torch.no_grad()
+    def _taught(self, inputs: Tensor) -> Tensor | None:
+        if self.teacher is None:
+            return None
+        return mean_probabilities(self._logits(network, inputs, learns=False) for network in self.teacher.networks)
+
+    def _logits(self, network: Network, inputs: Tensor, learns: bool) -> Tensor:
+        states = self._hidden(network, inputs, learns)
+        projected = functional.linear(states, _half(_aligned(network.projection.T).T)).float()
+        return functional.linear(projected + _with_one(network.projection_bias), _with_bias(network))
+
+    def _hidden(self, network: Network, inputs: Tensor, learns: bool) -> Tensor:
+        options = network.options
+        states = functional.dropout(_embed(inputs, network.embedding), options.input_dropout, learns)
+        for number, layer in enumerate(network.layers):
             assert isinstance(layer, Layer)
+            weight = layer.input if number else _aligned(layer.input)  # as wide as the embedded pieces
             if number:
-                states = functional.dropout(states, options.hidden_dropout)
-            gates = functional.linear(states, _half(_aligned(layer.input)))
+                states = functional.dropout(states, options.hidden_dropout, learns)
+            gates = functional.linear(states, _half(weight))
             norm = torch.cat([layer.norm_scale, layer.norm_bias])
-            seed = self._number * len(self.network.layers) + number
-            dropout = options.recurrent_dropout
+            seed = self._number * len(network.layers) + number
+            dropout = options.recurrent_dropout * learns
             states = FusedLayer.apply(gates, _half(layer.recurrent), norm, self._width, dropout, seed * 0x9E3779B9)
-        return functional.dropout(states, options.output_dropout)
+        return functional.dropout(states, options.output_dropout, learns)
 
 
 @contextmanager

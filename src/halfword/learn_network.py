@@ -30,6 +30,7 @@ from halfword.network_training import NetworkTraining
 from halfword.sample import sampled_tokens
 from halfword.segment import Segmenter, piece_arrays, train_segmenter
 from halfword.step import Stepper, seeded
+from halfword.teacher import read_teacher
 from halfword.train_network import RunOptions, Training
 from halfword.weights import network_arrays
 
@@ -73,11 +74,12 @@ def learn_network(
 def make_stepper(segmenter: Segmenter, options: NetworkTraining, world: World, device: torch.device) -> Stepper:
     """Make a fresh network and what trains it fastest on `device`."""
     network = Network(segmenter.size, options.network, seeded(torch.device("cpu"), options.seed, "weights")).to(device)
+    teacher = read_teacher(options.teachers, segmenter, device)
     if device.type == "cuda" and find_spec("triton"):
         from halfword.graph_step import GraphStepper
 
-        return GraphStepper(network, options, segmenter.begin, world)
-    return Stepper(network, options, segmenter.begin, world)
+        return GraphStepper(network, options, segmenter.begin, world, teacher)
+    return Stepper(network, options, segmenter.begin, world, teacher)
 
 
 def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str, Tensor]]:

@@ -100,6 +100,10 @@ class Network(nn.Module):
 
     def forward(self, batch: Batch, generator: torch.Generator) -> Tensor:
         """Return the loss in nats of each token (tokens); 0 where there is none."""
+        return token_losses(self.logits(batch, generator), batch.targets)
+
+    def logits(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        """Return how every piece is rated as the next one (tokens, pieces)."""
         options, training = self.options, self.training
         states = functional.embedding(batch.inputs, self.embedding)
         states = drop(states, options.input_dropout * training, generator)
@@ -109,8 +113,7 @@ class Network(nn.Module):
             states = layer(states, batch.active, options.recurrent_dropout * training, generator)
         states = drop(states, options.output_dropout * training, generator)
         projected = functional.linear(states, self.projection, self.projection_bias)
-        logits = functional.linear(projected, self.embedding, self.output_bias)  # (tokens, pieces)
-        return functional.cross_entropy(logits, batch.targets, ignore_index=IGNORED, reduction="none")
+        return functional.linear(projected, self.embedding, self.output_bias)
 
     def weights(self) -> Weights:
         """Return the weights by their names in a model file."""
@@ -120,6 +123,11 @@ class Network(nn.Module):
         """Take over the weights of a model file."""
         names = {_file_name(name): name for name in self.state_dict()}
         self.load_state_dict({names[name]: torch.tensor(weight) for name, weight in weights.items()})
+
+
+def token_losses(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the loss in nats of each token (tokens); 0 where there is none."""
+    return functional.cross_entropy(logits, targets, ignore_index=IGNORED, reduction="none")
 
 
 def drop(values: Tensor, share: float, generator: torch.Generator) -> Tensor:

@@ -51,6 +51,8 @@ class NetworkTraining:
     warmup: float = 0.05  # share of the training over which the learning rate rises
     clip: float = 0.25  # longest gradient
     weight_decay: float = 0.0
+    teachers: tuple[str, ...] = ()  # model files whose networks, their mean, teach this one
+    teacher_share: float = 0.7  # of the target that is what a teacher says, where there is one, not the next piece
     most_tokens: int = 40  # a query is cut here
     seed: int = 0
     time_limit: float | None = None  # minutes
@@ -63,6 +65,7 @@ class NetworkTraining:
         _check("warmup", self.warmup, 0, 0.9)
         _check("clip", self.clip, 1e-9, 1e9)
         _check("weight decay", self.weight_decay, 0, 1)
+        _check("teacher share", self.teacher_share, 0, 1)
         _check("most tokens", self.most_tokens, 2, 1000)
         _check("time limit", self.time_limit or 1, 1e-9, 1e6)
 

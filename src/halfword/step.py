@@ -7,15 +7,19 @@ from torch import Tensor, nn
 
 from halfword.batches import Chunk
 from halfword.distributed import World
-from halfword.network import Batch, Network
+from halfword.network import Batch, Network, token_losses
 from halfword.network_training import NetworkTraining
+from halfword.teacher import Teacher, taught_losses
 
 
 class Stepper:
     """Trains on one batch of a chunk after the other, plainly; `loss_sum` adds up the loss of every query read."""
 
-    def __init__(self, network: Network, options: NetworkTraining, begin: int, world: World) -> None:
+    def __init__(
+        self, network: Network, options: NetworkTraining, begin: int, world: World, teacher: Teacher | None = None
+    ) -> None:
         self.network = network
+        self.teacher = teacher
         self.options = options
         self.world = world
         self.begin = begin
@@ -38,12 +42,15 @@ class Stepper:
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         self.optimizer.zero_grad()
-        loss = self.network(self._batches[position], generator).sum()
-        (loss / self.options.batch).backward()
+        batch = self._batches[position]
+        logits = self.network.logits(batch, generator)
+        taught = self.teacher.probabilities(batch) if self.teacher else None
+        objective = taught_losses(logits, batch.targets, taught, self.options.teacher_share).sum()
+        torch.autograd.backward(objective / self.options.batch)
         self.world.average_gradients(self.network)
         nn.utils.clip_grad_norm_(self.network.parameters(), self.options.clip)
         self.optimizer.step()
-        self.loss_sum += loss.detach()
+        self.loss_sum += objective.detach() if taught is None else token_losses(logits.detach(), batch.targets).sum()
 
     def moments(self) -> dict[str, Tensor]:
         """Return what Adam remembers, by the names of a checkpoint."""
