@@ -1,10 +1,13 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "blend.h"
@@ -14,6 +17,7 @@
 #include "ngram.h"
 #include "parallel.h"
 #include "popular.h"
+#include "starts.h"
 #include "yardstick.h"
 
 namespace nb = nanobind;
@@ -121,6 +125,53 @@ nb::dict popular_arrays(std::vector<std::pair<std::string, std::uint32_t>> queri
   return result;
 }
 
+/// Numbers as a NumPy array that owns them.
+nb::object to_array(std::vector<std::int32_t> values) {
+  auto* kept = new std::vector<std::int32_t>(std::move(values));  // the capsule deletes it with the array
+  const nb::capsule owner(kept,
+                          [](void* pointer) noexcept { delete static_cast<std::vector<std::int32_t>*>(pointer); });
+  return nb::cast(nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+nb::tuple start_tree(const Pieces& pieces, const std::vector<std::string>& prefixes, const SearchOptions& options,
+                     std::size_t threads) {
+  StartTree tree;
+  {
+    nb::gil_scoped_release release;
+    tree = find_start_tree(pieces, prefixes, options, threads);
+  }
+  return nb::make_tuple(
+      to_array(std::move(tree.level_ends)), to_array(std::move(tree.parents)), to_array(std::move(tree.pieces)),
+      to_array(std::move(tree.prefixes)), to_array(std::move(tree.nodes)), to_array(std::move(tree.tails)),
+      to_array(std::move(tree.firsts)), to_array(std::move(tree.lasts)), to_array(std::move(tree.kinds)));
+}
+
+template <typename T, std::size_t dimensions>
+using Numbers = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+
+/// The completions of every prefix, those with a finite score alone.
+nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefixes, Numbers<float, 2> scores,
+                     Numbers<std::int32_t, 2> tails, Numbers<std::int32_t, 3> reversed, nb::handle type) {
+  const std::size_t count = scores.shape(1);
+  const std::size_t depth = reversed.shape(2);
+  std::vector<std::vector<Completion>> spelled(prefixes.size());
+  {
+    nb::gil_scoped_release release;
+    parallel_for(prefixes.size(), 0, [&](std::size_t i) {
+      for (std::size_t place = i * count; place < (i + 1) * count; ++place) {
+        if (!std::isfinite(scores.data()[place])) continue;
+        const std::span chosen(reversed.data() + place * depth, depth);
+        const auto tail = static_cast<std::size_t>(tails.data()[place]);
+        spelled[i].push_back({spell(pieces, prefixes[i], tail, chosen), scores.data()[place], Source::model});
+      }
+      std::sort(spelled[i].begin(), spelled[i].end(), comes_first);
+    });
+  }
+  nb::list lists;
+  for (const std::vector<Completion>& completions : spelled) lists.append(to_python(completions, type));
+  return lists;
+}
+
 void check_pieces(const Ngram& ngram, const std::vector<PieceId>& pieces) {
   for (const PieceId piece : pieces) {
     if (piece >= ngram.vocabulary()) throw nb::index_error("no such piece");
@@ -207,7 +258,10 @@ NB_MODULE(_engine, module) {
             for (const std::string& query : queries) segmented.push_back(pieces.segment(escape(query)));
             return segmented;
           },
-          "queries"_a);
+          "queries"_a)
+      .def("start_tree", &start_tree, "prefixes"_a, "options"_a, "threads"_a,
+           "The fields of a StartTree, in its order.")
+      .def("spell_batch", &spell_batch, "prefixes"_a, "scores"_a, "tails"_a, "reversed"_a, "type"_a);
 
   nb::class_<Neural>(module, "Neural", "The neural part of a model file.")
       .def(

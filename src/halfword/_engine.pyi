@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from halfword.complete import Completion
 
 class EngineFileError(Exception): ...
@@ -49,6 +52,20 @@ class Segmenter:
 
     def __init__(self, file: ModelFile) -> None: ...
     def segment_batch(self, queries: Sequence[str]) -> list[list[int]]: ...
+    def start_tree(
+        self, prefixes: Sequence[str], options: SearchOptions, threads: int
+    ) -> tuple[NDArray[np.int32], ...]:
+        """Return the fields of `halfword.starts.StartTree`, in its order."""
+
+    def spell_batch(
+        self,
+        prefixes: Sequence[str],
+        scores: NDArray[np.float32],
+        tails: NDArray[np.int32],
+        reversed: NDArray[np.int32],
+        type: type[Completion],
+    ) -> list[list[Completion]]:
+        """Return the completions (prefix, place) with finite scores; their pieces are given last first."""
 
 class Neural:
     """The neural part of a model file."""

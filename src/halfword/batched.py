@@ -1,0 +1,106 @@
+"""Completion of thousands of prefixes at once, on a GPU or wherever PyTorch computes: for evaluation, not for serving.
+
+The answers are those of `complete.Neural` for the network alone. All open hypotheses of all prefixes are the rows of
+one array, so that a step of all searches is a few large matrix products (see `batched_search`).
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from halfword.batched_search import Answers, BatchedSearch, SearchTables, Work
+from halfword.columns import make_columns
+from halfword.complete import DEFAULTS, Completion, SearchOptions
+from halfword.errors import ModelFileError, OptionError
+from halfword.model_file import read_header
+from halfword.reference import read_arrays
+from halfword.row_network import RowNetwork
+from halfword.starts import Starts, StartTree
+from halfword.text import normalise_prefix, profile_named
+
+ROWS = 1 << 19  # hypotheses searched at once, some 20 kB each
+
+
+class BatchedNeural:
+    """The network's completions of many prefixes at once.
+
+    On a GPU the gates are multiplied in fp16, so that scores differ from the engine's in the third digit.
+    """
+
+    def __init__(self, path: str | Path, device: str | torch.device | None = None, rows: int = ROWS) -> None:
+        """Load the network of a model file onto a device: a GPU if there is one, unless another is named."""
+        path = Path(path)
+        header = read_header(path)
+        if not header.holds("network"):
+            raise ModelFileError(f"{path} has no network; train one with: halfword train data/ -o {path}")
+        self._profile = profile_named(str(header.card.get("profile")))
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._starts = Starts(path)
+        self._tables = _tables(path, self._device)
+        self._rows = rows
+        self.work = Work()  # what all searches took
+
+    @property
+    def operations(self) -> int:
+        """The multiplications and additions that one step of one hypothesis takes."""
+        return self._tables.network.operations
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        """Return the likeliest completions of `prefix`, best first."""
+        return self.complete_batch([prefix], options)[0]
+
+    def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
+        """Complete many prefixes; the more at once, the faster."""
+        if options.deadline_ms is not None:
+            raise OptionError("a batched search has no deadline: leave deadline_ms out")
+        normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
+        # Short ones together: they have few starts and much to find. What is asked twice is searched once.
+        distinct = sorted(set(normalised), key=len)
+        answers: dict[str, list[Completion]] = {}
+        with ThreadPoolExecutor(1) as helper, _tf32():
+            batches = list(_split(distinct, max(1, self._rows // max(options.beam, 8 * options.segmentations))))
+            trees = helper.map(lambda batch: self._starts.tree(batch, options), batches)
+            for batch, tree in zip(batches, trees, strict=True):
+                answers.update(zip(batch, self._complete(batch, tree, options), strict=True))
+        return [answers[prefix] for prefix in normalised]
+
+    def _complete(self, prefixes: list[str], tree: StartTree, options: SearchOptions) -> list[list[Completion]]:
+        search = BatchedSearch(self._tables, tree, len(prefixes), options)
+        answers = search.run()
+        self.work = Work(self.work.rows + search.work.rows, self.work.steps + search.work.steps)
+        return self._spelled(prefixes, answers)
+
+    def _spelled(self, prefixes: list[str], answers: Answers) -> list[list[Completion]]:
+        tails = answers.tails.to(torch.int32).cpu().numpy()
+        pieces = answers.pieces.to(torch.int32).cpu().numpy()
+        return self._starts.spell(prefixes, answers.scores.cpu().numpy(), tails, pieces)
+
+
+def _tables(path: Path, device: torch.device) -> SearchTables:
+    arrays = read_arrays(path)
+    columns = make_columns(arrays, device)
+    size = len(columns.pieces)
+    group = 1 << round(np.log2(size) / 2)  # as many groups as columns in one
+    dtype = torch.float16 if device.type == "cuda" else torch.float32
+    network = RowNetwork(arrays, columns.pieces, -(-size // group) * group, dtype)
+    return SearchTables(columns, network, group)
+
+
+def _split(prefixes: list[str], size: int) -> Iterator[list[str]]:
+    for begin in range(0, len(prefixes), size):
+        yield prefixes[begin : begin + size]
+
+
+@contextmanager
+def _tf32() -> Iterator[None]:
+    """Let the output layer, all that is left in fp32, use the fast matrix products."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before

@@ -1,0 +1,111 @@
+"""The network of `network.py` for search: many rows at once, each a sequence of pieces that was read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from halfword.network import FORGET_BIAS, NORM_EPSILON
+
+_UNREACHABLE = -1e30  # the logit of a column that is there to fill up
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """What the network remembers of each row: for every layer its cells and its hidden values (rows, hidden)."""
+
+    cells: tuple[Tensor, ...]
+    hidden: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    recurrent: Tensor  # (hidden, 3 × hidden)
+    input: Tensor  # (columns, 3 × hidden) what each piece gives to the gates; above layer 0 (hidden, 3 × hidden)
+    scale: Tensor  # (3, hidden)
+    bias: Tensor  # (3, hidden)
+
+
+class RowNetwork:
+    """Predicts the next piece of each row. Gates are multiplied in `dtype`; cells, norms and logits are in fp32."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], order: Tensor, width: int, dtype: torch.dtype) -> None:
+        """Take the weights of a model file; its pieces become columns in `order`, filled up to `width`."""
+        device = order.device
+        weights = _weights(arrays, device)
+        embedding = weights["embedding"][order]
+        missing = width - len(order)
+        self.hidden_size = weights["projection"].shape[1]
+        self._dtype = dtype
+        self._layers = tuple(_layers(weights, embedding, dtype))
+        self._projection = weights["projection"].to(dtype)
+        self._projection_bias = weights["projection_bias"]
+        self._output = functional.pad(embedding, (0, 0, 0, missing))
+        self._output_bias = functional.pad(weights["output_bias"][order], (0, missing), value=_UNREACHABLE)
+
+    @property
+    def operations(self) -> int:
+        """The multiplications and additions that one row takes."""
+        gates = sum(layer.recurrent.numel() for layer in self._layers)
+        inputs = sum(layer.input.numel() for layer in self._layers[1:])
+        return 2 * (gates + inputs + self._projection.numel() + self._output.numel())
+
+    def start(self) -> States:
+        """Return one row that has read nothing."""
+        cells = torch.zeros(1, self.hidden_size, device=self._output.device)
+        layers = len(self._layers)
+        return States((cells,) * layers, (cells.to(self._dtype),) * layers)
+
+    def read(self, states: States, parents: Tensor, columns: Tensor) -> States:
+        """Return new rows: each reads a piece after one of the rows of `states`."""
+        cells, hidden = [], []
+        values = columns
+        for number, layer in enumerate(self._layers):
+            given = values @ layer.input if number else layer.input[values]
+            gates = torch.addmm(given, states.hidden[number][parents], layer.recurrent)
+            cell, values = _cell(gates, states.cells[number][parents], layer)
+            cells.append(cell)
+            hidden.append(values)
+        return States(tuple(cells), tuple(hidden))
+
+    def logits(self, states: States) -> Tensor:
+        """Return the logits of all columns (rows, width)."""
+        projected = functional.linear(states.hidden[-1], self._projection).float() + self._projection_bias
+        return functional.linear(projected, self._output, self._output_bias)
+
+
+def _weights(arrays: Mapping[str, NDArray[Any]], device: torch.device) -> dict[str, Tensor]:
+    """Return the weights in fp32; from 8 bits where the file has no others."""
+    own = {name.removeprefix("network."): array for name, array in arrays.items() if name.startswith("network.")}
+    matrices = [name.removesuffix(".int8") for name in own if name.endswith(".int8")]
+    whole = {name: own[f"{name}.int8"] * own[f"{name}.scale"][:, None] for name in matrices}
+    whole |= {name: array for name, array in own.items() if not name.endswith((".int8", ".scale"))}
+    return {name: torch.tensor(array, dtype=torch.float32, device=device) for name, array in whole.items()}
+
+
+def _layers(weights: Mapping[str, Tensor], embedding: Tensor, dtype: torch.dtype) -> list[_Layer]:
+    layers = []
+    for number in range(sum(name.endswith(".norm_scale") for name in weights)):
+        name = f"layer{number}"
+        given = weights[f"{name}.input"].T
+        layers.append(
+            _Layer(
+                recurrent=weights[f"{name}.recurrent"].T.to(dtype),
+                input=(given if number else embedding @ given).to(dtype),
+                scale=weights[f"{name}.norm_scale"].view(3, -1),
+                bias=weights[f"{name}.norm_bias"].view(3, -1),
+            )
+        )
+    return layers
+
+
+def _cell(gates: Tensor, cell: Tensor, layer: _Layer) -> tuple[Tensor, Tensor]:
+    size = cell.shape[1]
+    normed = functional.layer_norm(gates.float().view(-1, 3, size), (size,), eps=NORM_EPSILON)
+    forget, output, candidate = torch.addcmul(layer.bias, normed, layer.scale).unbind(1)
+    cell = torch.lerp(torch.tanh(candidate), cell, torch.sigmoid(forget + FORGET_BIAS))
+    return cell, (torch.sigmoid(output) * torch.tanh(cell)).to(gates.dtype)

@@ -1,0 +1,118 @@
+"""The batched search equals the plain one and the engine's, whatever the model, the prefixes and the options."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from halfword import SearchOptions, load
+from halfword.batched import BatchedNeural
+from halfword.complete import DEFAULTS
+from halfword.errors import ModelFileError, OptionError
+from halfword.evaluate import BatchCompleter
+from halfword.model_file import Array, write_model
+from halfword.weights import network_arrays
+from tests.conftest import MakeModel
+from tests.test_neural import OPTIONS, PREFIXES, TOYS, assert_equal, load_both
+from tests.toy import PIECES, Toy, piece_arrays, random_weights, write_toy
+
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+
+
+def load_batched(path: Path) -> BatchedNeural:
+    return BatchedNeural(path, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def toy_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_toy(tmp_path_factory.mktemp("toy") / "toy.halfword", Toy())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=80)
+@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=1, max_size=4), options=OPTIONS)
+@example(toy=Toy(), prefixes=["", " ", "ab", "ab "], options=SearchOptions(echo=True, retrace=0, max_pieces=3))
+@example(toy=Toy(segmentation="unigram"), prefixes=["abcd"], options=SearchOptions(segmentations=3, max_pieces=3))
+def test_it_equals_the_plain_search(toy: Toy, prefixes: list[str], options: SearchOptions, tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "random.halfword", toy)
+    _, plain = load_both(path)
+    for prefix, found in zip(prefixes, load_batched(path).complete_batch(prefixes, options), strict=True):
+        assert_equal(found, plain.complete(prefix, options))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=5, max_size=40), options=OPTIONS)
+def test_it_equals_the_engine(toy: Toy, prefixes: list[str], options: SearchOptions, tmp_path: Path) -> None:
+    # The engine drops what its bound rules out before it has added it up, so merged scores may differ.
+    options = replace(options, merge=False, max_pieces=40)
+    path = write_toy(tmp_path / "random.halfword", toy)
+    engine, _ = load_both(path)
+    answers = load_batched(path).complete_batch(prefixes, options)
+    for found, expected in zip(answers, engine.complete_batch(prefixes, options), strict=True):
+        assert_equal(found, expected)
+
+
+def test_pieces_of_single_bytes_make_whole_characters(tmp_path: Path) -> None:
+    toy = Toy(pieces=(*PIECES, *BYTES), spread=0.3)
+    chance = np.random.default_rng(1)
+    kinds = np.array([2, 3, 3] + [1] * len(PIECES) + [6] * len(BYTES), "<u1")
+    arrays = piece_arrays(toy, chance) | {"pieces.kind": Array("U8", kinds.tobytes())}
+    path = tmp_path / "bytes.halfword"
+    weights = random_weights(toy, chance)
+    weights["output_bias"][3 + len(PIECES) + np.array([0xC3, 0xBC])] += 5  # ü
+    write_model(path, arrays | network_arrays(weights), {"profile": "default"})
+    options = SearchOptions(count=50, beam=60, max_pieces=5, merge=False)
+    prefixes = ["", "ab", "ü", "a€"]
+    answers = load_batched(path).complete_batch(prefixes, options)
+    assert any("ü" in completion.text for completion in answers[0])
+    for found, expected in zip(answers, load(path, precision="fp32").complete_batch(prefixes, options), strict=True):
+        assert_equal(found, expected)
+
+
+def test_small_batches_give_what_one_large_batch_gives(toy_path: Path) -> None:
+    prefixes = ["", "a", "ab", "ab ", "d", "é", "cab cab", "ab"] * 3
+    together = BatchedNeural(toy_path, device="cpu").complete_batch(prefixes)
+    apart = BatchedNeural(toy_path, device="cpu", rows=1).complete_batch(prefixes)
+    for found, expected in zip(apart, together, strict=True):
+        assert_equal(found, expected)
+
+
+def test_it_is_a_batch_completer(toy_path: Path) -> None:
+    completer = load_batched(toy_path)
+    assert isinstance(completer, BatchCompleter)
+    assert completer.complete_batch([], DEFAULTS) == []
+    assert completer.complete("AB  ") == completer.complete("ab ")
+    assert completer.work.rows > 0
+
+
+def test_a_prefix_of_a_thousand_characters_is_answered(toy_path: Path) -> None:
+    prefix = ("abcd " * 200).strip()
+    found = load_batched(toy_path).complete(prefix)
+    assert found
+    assert all(completion.text.startswith(prefix) for completion in found)
+
+
+def test_a_deadline_is_refused(toy_path: Path) -> None:
+    with pytest.raises(OptionError, match="no deadline"):
+        load_batched(toy_path).complete("a", SearchOptions(deadline_ms=5))
+
+
+def test_a_file_without_a_network_is_refused(make_model: MakeModel) -> None:
+    with pytest.raises(ModelFileError, match="no network"):
+        load_batched(make_model({"news": 1}))
+
+
+def test_a_network_in_eight_bits_is_enough(tmp_path: Path) -> None:
+    toy = Toy(spread=0.5)
+    chance = np.random.default_rng(0)
+    arrays = piece_arrays(toy, chance) | network_arrays(random_weights(toy, chance))
+    rounded = {name: array for name, array in arrays.items() if f"{name}.int8" not in arrays}
+    write_model(tmp_path / "whole.halfword", arrays, {"profile": "default"})
+    write_model(tmp_path / "rounded.halfword", rounded, {"profile": "default"})
+    expected = {c.text: c.score for c in load_batched(tmp_path / "whole.halfword").complete("a")}
+    found = {c.text: c.score for c in load_batched(tmp_path / "rounded.halfword").complete("a")}
+    shared = found.keys() & expected.keys()
+    assert len(shared) >= 8
+    assert all(found[text] == pytest.approx(expected[text], abs=0.2) for text in shared)
