@@ -30,6 +30,7 @@ app = typer.Typer(
     help="Finishes half-typed search queries.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # frames and wrapped columns would not fit the help on one screen
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 out = Console(highlight=False, soft_wrap=True)
@@ -160,6 +161,10 @@ def train(
     memory_size: Annotated[
         float | None, typer.Option(help="Megabytes of the n-gram memory; left out, all of it.")
     ] = None,
+    compact: Annotated[bool, typer.Option("--compact", help="Store the network in 8 bits only.")] = False,
+    drop_misspellings: Annotated[
+        bool, typer.Option("--drop-misspellings", help="Do not learn what looks like slips of the keyboard.")
+    ] = False,
     base: Annotated[Path | None, typer.Option(help="Take pieces and network over from this model file.")] = None,
     note: Annotated[str | None, typer.Option(help="A sentence for the model's card.")] = None,
     licence: Annotated[str | None, typer.Option(help="The model's licence, for its card.")] = None,
@@ -192,12 +197,24 @@ def train(
     }
     chosen = tuple(part.strip() for part in parts.split(","))
     options = TrainOptions(
-        parts=chosen, device=device, resume=resume, memory_size=memory_size, base=base, note=note, licence=licence
+        parts=chosen,
+        device=device,
+        resume=resume,
+        memory_size=memory_size,
+        compact=compact,
+        base=base,
+        note=note,
+        licence=licence,
     )
     if {"network", "ngram"} & set(chosen):
         options = replace(options, network=network_training(preset, changes))
+    source = open_dataset(data)
+    if drop_misspellings:
+        from halfword.misspellings import WithoutMisspellings
+
+        source = WithoutMisspellings.of(source)
     with _stages() as stage:
-        card = run(open_dataset(data), output, options, stage)
+        card = run(source, output, options, stage)
     if _is_helper():
         return
     if as_json:

@@ -29,6 +29,7 @@ class TrainOptions:
     parts: tuple[str, ...] = PARTS
     network: "NetworkTraining | None" = None
     memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
+    compact: bool = False  # store the network in 8 bits only, a fifth of the size
     note: str | None = None  # for the card
     licence: str | None = None
     base: Path | None = None  # a model file whose pieces and network are taken over instead of learned
@@ -62,7 +63,7 @@ def train(
     }
     if not learned.writes:
         return card
-    arrays = learned.arrays
+    arrays = _in_8_bits(learned.arrays) if options.compact else learned.arrays
     counts = data.counts(Split.TRAIN) if {"popular", "ngram"} & set(options.parts) else {}
     if "ngram" in options.parts:
         progress("learning the n-gram memory")
@@ -122,6 +123,11 @@ def _taken_over(base: Path, options: TrainOptions) -> Learned:
     }
     segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
     return Learned(arrays, {part: header.card.get("parts", {}).get(part, {}) for part in sorted(parts)}, segment, True)
+
+
+def _in_8_bits(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the arrays without the 32-bit form of what is there in 8 bits as well."""
+    return {name: array for name, array in arrays.items() if f"{name}.int8" not in arrays}
 
 
 def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOptions) -> dict[str, Array]:
