@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from halfword.dataset import Dataset
 from halfword.errors import ModelFileError
+from halfword.network_training import NetworkTraining
 from halfword.reproduce.recipes import Recipe
-from halfword.reproduce.records import FORMAT, digest_of, read_json, write_json
+from halfword.reproduce.records import FORMAT, as_read, digest_of, read_json, write_json
 from halfword.train import TrainOptions, train
 
 Progress = Callable[[str], None]
@@ -65,7 +67,7 @@ class Models:
         if None in needed:
             return None
         models = [record["model"] for record in needed if record is not None]
-        return {"data": self._fingerprint, "recipe": recipe.describe(), "models": models}
+        return as_read({"data": self._fingerprint, "recipe": recipe.describe(), "models": models})
 
     def _trained(self, recipe: Recipe) -> dict[str, Any]:
         checkpoint = self.path(recipe).with_name(f"{recipe.name}.halfword.checkpoint")
@@ -77,14 +79,19 @@ class Models:
         return self._train(recipe, resume=False)
 
     def _train(self, recipe: Recipe, resume: bool) -> dict[str, Any]:
-        teacher = {"teacher": self.path(recipe.teacher)} if recipe.teacher else {}
         options = TrainOptions(
             parts=recipe.parts,
-            network=recipe.network,
+            network=self._taught(recipe),
             base=self.path(recipe.base) if recipe.base else None,
             device=self._device,
             resume=resume,
             note="Trained by halfword reproduce.",
-            **teacher,  # type: ignore[arg-type]
         )
         return train(self._data, self.path(recipe), options, lambda stage: self._progress(f"{recipe.name}: {stage}"))
+
+    def _taught(self, recipe: Recipe) -> NetworkTraining | None:
+        """Return how the network learns, with the files of its teachers."""
+        if recipe.network is None or not recipe.teachers:
+            return recipe.network
+        teachers: dict[str, Any] = {"teachers": tuple(str(self.path(teacher)) for teacher in recipe.teachers)}
+        return replace(recipe.network, **teachers)

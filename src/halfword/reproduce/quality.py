@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from halfword.complete import Completer, SearchOptions, load
 from halfword.evaluate import Asker, Measured, measure
 from halfword.reproduce.machine import machine
-from halfword.reproduce.records import FORMAT, Arrays, read_arrays, write_arrays
+from halfword.reproduce.records import FORMAT, Arrays, as_read, read_arrays, write_arrays
 from halfword.reproduce.rows import Row
 from halfword.reproduce.sample import Numbers, Sample
 
@@ -73,15 +74,16 @@ class Question:
 
     def made_from(self) -> dict[str, Any]:
         """Return what the answers hang on, but for how many rows are walked."""
-        return {
+        about = {
             "data": self.data,
             "model": self.model,
-            "parts": list(self.row.parts),
+            "parts": self.row.parts,
             "precision": self.row.precision,
             "search": asdict(self.search),
             "rows": len(self.sample.rows),
             "seed": self.seed,
         }
+        return as_read(about)
 
 
 def kept_quality(folder: Path, question: Question) -> Quality | None:
@@ -119,4 +121,8 @@ def _arrays(found: list[Measured]) -> Arrays:
 
 def completer_of(row: Row, model: Path, device: str) -> tuple[Completer, str]:
     """Return what answers for a row, and where it runs: batches on a GPU for a network alone, else the engine."""
+    if device == "cuda" and row.parts == ("network",) and row.precision == "fp32" and find_spec("halfword.batched"):
+        from halfword.batched import BatchedNeural
+
+        return BatchedNeural(model, device), device
     return load(model, parts=row.parts, precision=row.precision), "cpu"

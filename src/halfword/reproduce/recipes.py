@@ -17,11 +17,11 @@ class Recipe:
     parts: tuple[str, ...] = ("network",)
     network: NetworkTraining | None = None  # None: there is no network, or it is the base's
     base: "Recipe | None" = None  # the model whose pieces and network are taken over
-    teacher: "Recipe | None" = None  # the model that the network learns from besides the data
+    teachers: "tuple[Recipe, ...]" = ()  # the models that the network learns from besides the data
 
     def needed(self) -> "tuple[Recipe, ...]":
         """Return the recipes that must be ready before this one."""
-        return tuple(recipe for recipe in (self.base, self.teacher) if recipe is not None)
+        return (*(() if self.base is None else (self.base,)), *self.teachers)
 
     @property
     def learns_network(self) -> bool:
@@ -38,7 +38,7 @@ class Recipe:
             self,
             network=None if self.network is None else _quick(self.network),
             base=None if self.base is None else self.base.quick(),
-            teacher=None if self.teacher is None else self.teacher.quick(),
+            teachers=tuple(teacher.quick() for teacher in self.teachers),
         )
 
 

@@ -23,6 +23,16 @@ _ABOUT = "about"
 Arrays = dict[str, NDArray[Any]]
 
 
+def as_read(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `content` as it will be when it is read back from JSON, so that both compare.
+
+    >>> as_read({"parts": ("popular", "ngram")})
+    {'parts': ['popular', 'ngram']}
+    """
+    read: dict[str, Any] = json.loads(json.dumps(content))
+    return read
+
+
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON, whole or not at all."""
     write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

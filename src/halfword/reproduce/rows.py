@@ -111,7 +111,7 @@ def _ours() -> Iterable[Row]:
 
 
 def _beyond() -> Iterable[Row]:
-    """Larger networks over the same pieces; a student names the recipe of its teacher (`Recipe.teacher`)."""
+    """Larger networks over the same pieces; a student names the recipes of its teachers (`Recipe.teachers`)."""
     wide = paper_network("bpe", name="bpe-256-wide", hidden_size=1200, output_dropout=0.2)
     deep = paper_network("bpe", name="bpe-256-deep", layers=2, hidden_dropout=0.1)
     yield Row(name="bpe-256-wide", label="BPE + R∞ + M, 1200 wide", group="beyond", model=wide, search=_BOTH)

@@ -12,7 +12,7 @@ from halfword.dataset import Dataset
 from halfword.evaluate import EvaluateOptions, sample_rows
 from halfword.model_file import read_header
 from halfword.reproduce.machine import machine
-from halfword.reproduce.records import FORMAT, read_json, write_json
+from halfword.reproduce.records import FORMAT, as_read, read_json, write_json
 from halfword.reproduce.rows import Row
 
 Progress = Callable[[str, int, int], None]
@@ -27,14 +27,15 @@ def kept_speed(folder: Path, made_from: dict[str, Any], row: Row) -> dict[str, A
 
 def made_from(row: Row, model: str, data: str, sample: int) -> dict[str, Any]:
     """Return what the figures of a row hang on, but for the machine."""
-    return {
+    about = {
         "data": data,
         "model": model,
-        "parts": list(row.parts),
+        "parts": row.parts,
         "precision": row.precision,
         "search": asdict(row.search),
         "rows": sample,
     }
+    return as_read(about)
 
 
 def measure_speed(

@@ -220,7 +220,7 @@ class _Work:
             "format": FORMAT,
             "made": {"versions": versions(), "machine": machine(), "bootstrap": bootstrap.draws},
             "data": {"name": self._data.path.name, "fingerprint": self._mark, **self._sample.describe()},
-            "options": {"paper": self._options.paper, "quick": self._options.quick, "seed": self._options.seed},
+            "options": {name: getattr(self._options, name) for name in ("rows", "paper", "quick", "sample", "seed")},
             **results(self._found, self._sample, bootstrap),
         }
         self._tell("writing")
