@@ -142,17 +142,18 @@ def sample_rows(data: Dataset, options: EvaluateOptions) -> list[str]:
 class Asker:
     """Asks the completer in chunks, and counts and times its answers."""
 
-    def __init__(self, completer: Completer, options: SearchOptions, progress: Progress) -> None:
+    def __init__(self, completer: Completer, options: SearchOptions, progress: Progress, at_once: int = _CHUNK) -> None:
         self._completer = completer
         self._options = options
+        self._at_once = at_once
         self.progress = progress
         self.asked = 0
         self.seconds = 0.0
 
     def texts(self, prefixes: Sequence[str]) -> Iterator[list[str]]:
         """Yield the texts offered for each prefix."""
-        for start in range(0, len(prefixes), _CHUNK):
-            chunk = prefixes[start : start + _CHUNK]
+        for start in range(0, len(prefixes), self._at_once):
+            chunk = prefixes[start : start + self._at_once]
             begun = time.perf_counter()
             answers = self._complete(chunk)
             self.seconds += time.perf_counter() - begun
