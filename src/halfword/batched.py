@@ -19,6 +19,7 @@ from halfword.errors import ModelFileError, OptionError
 from halfword.model_file import read_header
 from halfword.reference import read_arrays
 from halfword.row_network import RowNetwork
+from halfword.row_steps import Grammar
 from halfword.starts import Starts, StartTree
 from halfword.text import normalise_prefix, profile_named
 
@@ -87,7 +88,8 @@ def _tables(path: Path, device: torch.device) -> SearchTables:
     group = 1 << round(np.log2(size) / 2)  # as many groups as columns in one
     dtype = torch.float16 if device.type == "cuda" else torch.float32
     network = RowNetwork(arrays, columns.pieces, -(-size // group) * group, dtype)
-    return SearchTables(columns, network, group)
+    grammar = Grammar(end=columns.end, spelled=columns.spelled, words=columns.words, group=group)
+    return SearchTables(columns, network, grammar)
 
 
 def _split(prefixes: list[str], size: int) -> Iterator[list[str]]:

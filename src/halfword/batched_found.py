@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from halfword.complete import SearchOptions
+from halfword.row_steps import RowSteps
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,10 @@ class Ranked:
 class Found:
     """The texts that ended, and of each prefix the scores of the best: what a further text must exceed."""
 
-    def __init__(self, prefixes: int, count: int, device: torch.device) -> None:
-        self._ended: list[Ended] = []
+    def __init__(self, prefixes: int, count: int, device: torch.device, steps: RowSteps) -> None:
+        self._steps = steps
+        none = torch.zeros(0, dtype=torch.int64, device=device)
+        self._ended = [Ended(none, none, none.float(), none)]
         self._scores = torch.full((prefixes, count), -math.inf, device=device)  # of the best, each text once
         self._hashes = torch.zeros_like(self._scores, dtype=torch.int64)
 
@@ -44,12 +47,7 @@ class Found:
         hashes = torch.zeros(size, dtype=torch.int64, device=slots.device).index_copy_(0, slots, ended.hashes)
         scores = torch.cat([self._scores, scores.view(-1, width)], 1)
         hashes = torch.cat([self._hashes, hashes.view(-1, width)], 1)
-        scores, order = scores.sort(1, descending=True)
-        hashes, by_text = hashes.gather(1, order).sort(dim=1, stable=True)
-        scores = scores.gather(1, by_text)  # of those with the same text the best comes first, and stays
-        scores[:, 1:].masked_fill_(hashes[:, 1:] == hashes[:, :-1], -math.inf)
-        self._scores, order = scores.topk(self._scores.shape[1], 1)
-        self._hashes = hashes.gather(1, order)
+        self._scores, self._hashes = self._steps.best_texts(scores, hashes, self._scores.shape[1])
 
     def bounds(self) -> Tensor:
         """Return what a further text of each prefix must score to be among the answers."""

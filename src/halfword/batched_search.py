@@ -18,6 +18,7 @@ from halfword.batched_found import Ended, Found, Links
 from halfword.columns import WHOLE, Columns
 from halfword.complete import SearchOptions
 from halfword.row_network import RowNetwork, States
+from halfword.row_steps import Grammar
 from halfword.starts import FOLLOWS_SPACE, TAIL_IS_SPACE, StartTree
 
 _SEED_STEP, _SEED_FIRST = 0x1E3779B97F4A7C15, 0x2545F4914F6CDD1D  # the hash of each prefix: arbitrary, but different
@@ -30,7 +31,7 @@ class SearchTables:
 
     columns: Columns
     network: RowNetwork
-    group: int  # columns whose best score is found together; divides the network's width
+    grammar: Grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,15 @@ class Rows:
     links: Tensor  # to their last pieces; below 0 the start they are: -1 - start
     after_space: Tensor
     wholeness: Tensor | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What can come next."""
+
+    scores: Tensor  # (rows, columns) of each row with each next piece
+    peaks: Tensor  # (rows, groups) the best of each group of columns
+    ends: Tensor  # (rows) of the rows that end here
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +119,14 @@ class BatchedSearch:
     """The search of all prefixes of a tree of starts."""
 
     def __init__(self, tables: SearchTables, tree: StartTree, prefixes: int, options: SearchOptions) -> None:
-        self._columns, self._network, self._group = tables.columns, tables.network, tables.group
+        self._columns, self._network, self._grammar = tables.columns, tables.network, tables.grammar
         self._device = self._columns.pieces.device
         self._options = options
         self._starts = DeviceStarts.of(tree, prefixes, self._device)
         self._prefixes = torch.arange(prefixes, device=self._device)  # those still searched
         self._width = self._starts.width
         self._mass = self._floor = self._lowest(prefixes)  # the floor of those still searched alone
-        self._found = Found(prefixes, options.count, self._device)
+        self._found = Found(prefixes, options.count, self._device, self._network.steps)
         self._links = Links()
         self.work = Work()
 
@@ -125,18 +135,18 @@ class BatchedSearch:
         """Return the best completions of each prefix."""
         states, start_scores = self._read_tree()
         rows = self._seed(start_scores)
-        scores, ends = self._score_starts(rows, states)
+        scored = self._score_starts(rows, states)
+        if self._options.echo:
+            self._harvest(rows, scored.ends)
         for _ in range(self._options.max_pieces):
-            self._harvest(rows, ends)
-            rows, parents, columns = self._adopt(rows, self._best_children(rows, scores))
+            rows, parents, columns = self._adopt(rows, self._best_children(rows, scored))
             if not len(parents):
                 break
             states = self._network.read(states, parents, columns)
-            scores, ends = self._score(rows, states)
+            scored = self._score(rows, states)
+            self._harvest(rows, scored.ends)
             self.work.rows += len(parents)
             self.work.steps += 1
-        else:
-            self._harvest(rows, ends)
         return self._answers()
 
     def _lowest(self, *shape: int) -> Tensor:
@@ -176,10 +186,11 @@ class BatchedSearch:
             wholeness=None if columns.wholeness is None else torch.full_like(starts.tails, WHOLE),
         )
 
-    def _score_starts(self, rows: Rows, states: States) -> tuple[Tensor, Tensor]:
-        """Return what `_score` returns; a start has its own next pieces, and ends only where it is to be echoed."""
+    def _score_starts(self, rows: Rows, states: States) -> Scored:
+        """Do what `_score` does; but a start has its own next pieces, and ends only where it is to be echoed."""
         starts, options = self._starts, self._options
-        scores, ends = self._score(rows, states)
+        scored = self._score(rows, states)
+        scores = scored.scores
         free = starts.tails == 0
         places = torch.arange(scores.shape[1], device=self._device)
         outside = (places < starts.firsts[:, None]) | (places >= starts.lasts[:, None])
@@ -190,41 +201,36 @@ class BatchedSearch:
         if options.min_probability:
             self._floor = self._mass + math.log(options.min_probability)
         echoes = starts.kinds & TAIL_IS_SPACE > 0 if options.echo else torch.zeros_like(free)
-        return scores, ends.masked_fill(~echoes, -math.inf)
+        peaks = scores.view(len(scores), -1, self._grammar.group).amax(2)
+        return Scored(scores, peaks, scored.ends.masked_fill(~echoes, -math.inf))
 
-    def _score(self, rows: Rows, states: States) -> tuple[Tensor, Tensor]:
-        """Return the scores of all rows with each next piece (rows, columns), and of those that end (rows)."""
-        columns = self._columns
+    def _score(self, rows: Rows, states: States) -> Scored:
+        """Find what can come next."""
         scores = self._network.logits(states)
-        scores += (rows.scores - scores.logsumexp(1))[:, None]
-        unfinished = rows.after_space
+        ends, peaks = self._network.steps.score(scores, rows.scores, rows.after_space, self._grammar)
         if rows.wholeness is not None:
-            unfinished = unfinished | (rows.wholeness != WHOLE)
-        ends = scores[:, columns.end].masked_fill(unfinished, -math.inf)
-        scores[:, columns.spelled :] = -math.inf
-        scores[:, slice(*columns.words)].masked_fill_(rows.after_space[:, None], -math.inf)
-        return scores, ends
+            ends = ends.masked_fill(rows.wholeness != WHOLE, -math.inf)
+        return Scored(scores, peaks, ends)
 
     def _harvest(self, rows: Rows, ends: Tensor) -> None:
         """Note which rows end here."""
         ended = Ended(self._prefixes[rows.slots // self._width], rows.hashes, ends, rows.links)
         self._found.add(ended, rows.slots, self._width)
 
-    def _best_children(self, rows: Rows, scores: Tensor) -> Children:
+    def _best_children(self, rows: Rows, scored: Scored) -> Children:
         """Choose the best next pieces of each prefix, as many as the beam holds.
 
         The best score of each group of columns is enough to tell which groups the chosen ones can be in.
         """
-        size, group, width = len(self._prefixes), self._group, self._width
-        groups = scores.shape[1] // group
-        by_group = scores.view(-1, groups, group)
-        peaks = self._lowest(size * width, groups).index_copy_(0, rows.slots, by_group.amax(2))
+        size, group, width = len(self._prefixes), self._grammar.group, self._width
+        groups = scored.peaks.shape[1]
+        peaks = self._lowest(size * width, groups).index_copy_(0, rows.slots, scored.peaks)
         peaks, chosen = peaks.view(size, -1).topk(min(self._options.beam, width * groups), 1)
         row_at = torch.zeros(size * width, dtype=torch.int64, device=self._device)
         row_at[rows.slots] = torch.arange(len(rows.slots), device=self._device)
         parents = row_at.view(size, width).gather(1, chosen // groups)
         chosen = chosen % groups
-        members = by_group.view(-1, group)[parents * groups + chosen]  # (prefixes, beam, group)
+        members = scored.scores.view(-1, group)[parents * groups + chosen]  # (prefixes, beam, group)
         members = members.masked_fill(peaks[:, :, None] == -math.inf, -math.inf).view(size, -1)
         best, place = members.topk(min(self._options.beam, members.shape[1]), 1)
         at = place // group

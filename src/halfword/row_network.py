@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from halfword.network import FORGET_BIAS, NORM_EPSILON
+from halfword.row_steps import Norm, RowSteps, steps_on
 
+_ALIGNED = 8  # rows of a multiple of 16 bytes take the fast matrix products
 _UNREACHABLE = -1e30  # the logit of a column that is there to fill up
 
 
@@ -26,8 +27,7 @@ class States:
 class _Layer:
     recurrent: Tensor  # (hidden, 3 × hidden)
     input: Tensor  # (columns, 3 × hidden) what each piece gives to the gates; above layer 0 (hidden, 3 × hidden)
-    scale: Tensor  # (3, hidden)
-    bias: Tensor  # (3, hidden)
+    norm: Norm
 
 
 class RowNetwork:
@@ -40,11 +40,13 @@ class RowNetwork:
         embedding = weights["embedding"][order]
         missing = width - len(order)
         self.hidden_size = weights["projection"].shape[1]
+        self.steps: RowSteps = steps_on(device)
         self._dtype = dtype
         self._layers = tuple(_layers(weights, embedding, dtype))
-        self._projection = weights["projection"].to(dtype)
-        self._projection_bias = weights["projection_bias"]
-        self._output = functional.pad(embedding, (0, 0, 0, missing))
+        wide = -len(weights["projection"]) % _ALIGNED
+        self._projection = functional.pad(weights["projection"], (0, 0, 0, wide)).to(dtype)
+        self._projection_bias = functional.pad(weights["projection_bias"], (0, wide)).to(dtype)
+        self._output = functional.pad(embedding, (0, wide, 0, missing))
         self._output_bias = functional.pad(weights["output_bias"][order], (0, missing), value=_UNREACHABLE)
 
     @property
@@ -62,20 +64,22 @@ class RowNetwork:
 
     def read(self, states: States, parents: Tensor, columns: Tensor) -> States:
         """Return new rows: each reads a piece after one of the rows of `states`."""
-        cells, hidden = [], []
-        values = columns
-        for number, layer in enumerate(self._layers):
-            given = values @ layer.input if number else layer.input[values]
-            gates = torch.addmm(given, states.hidden[number][parents], layer.recurrent)
-            cell, values = _cell(gates, states.cells[number][parents], layer)
+        cells: list[Tensor] = []
+        hidden: list[Tensor] = []
+        for layer, cells_before, hidden_before in zip(self._layers, states.cells, states.hidden, strict=True):
+            gates = hidden_before[parents] @ layer.recurrent
+            table = None if hidden else layer.input
+            if hidden:
+                gates = torch.addmm(gates, hidden[-1], layer.input)
+            cell, shown = self.steps.step_cells(gates, table, columns, cells_before, parents, layer.norm)
             cells.append(cell)
-            hidden.append(values)
+            hidden.append(shown)
         return States(tuple(cells), tuple(hidden))
 
     def logits(self, states: States) -> Tensor:
         """Return the logits of all columns (rows, width)."""
-        projected = functional.linear(states.hidden[-1], self._projection).float() + self._projection_bias
-        return functional.linear(projected, self._output, self._output_bias)
+        projected = functional.linear(states.hidden[-1], self._projection, self._projection_bias)
+        return functional.linear(projected.float(), self._output, self._output_bias)
 
 
 def _weights(arrays: Mapping[str, NDArray[Any]], device: torch.device) -> dict[str, Tensor]:
@@ -96,16 +100,7 @@ def _layers(weights: Mapping[str, Tensor], embedding: Tensor, dtype: torch.dtype
             _Layer(
                 recurrent=weights[f"{name}.recurrent"].T.to(dtype),
                 input=(given if number else embedding @ given).to(dtype),
-                scale=weights[f"{name}.norm_scale"].view(3, -1),
-                bias=weights[f"{name}.norm_bias"].view(3, -1),
+                norm=Norm(weights[f"{name}.norm_scale"].view(3, -1), weights[f"{name}.norm_bias"].view(3, -1)),
             )
         )
     return layers
-
-
-def _cell(gates: Tensor, cell: Tensor, layer: _Layer) -> tuple[Tensor, Tensor]:
-    size = cell.shape[1]
-    normed = functional.layer_norm(gates.float().view(-1, 3, size), (size,), eps=NORM_EPSILON)
-    forget, output, candidate = torch.addcmul(layer.bias, normed, layer.scale).unbind(1)
-    cell = torch.lerp(torch.tanh(candidate), cell, torch.sigmoid(forget + FORGET_BIAS))
-    return cell, (torch.sigmoid(output) * torch.tanh(cell)).to(gates.dtype)
