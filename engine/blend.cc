@@ -38,11 +38,16 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
     all.list.push_back(
         {std::move(completion.text), count, completion.score, count > 0.0 ? Source::both : Source::model});
   }
-  const std::size_t size = all.list.size();
+  const auto size = static_cast<std::ptrdiff_t>(all.list.size());
   const double least = size > 0 ? all.list.back().score : 0.0;
   for (const TypedQuery& query : typed.queries) {
-    const auto same = [&](const Candidate& candidate) { return candidate.text == query.text; };
-    if (std::any_of(all.list.begin(), all.list.begin() + static_cast<std::ptrdiff_t>(size), same)) continue;
+    const auto is_same = [&](const Candidate& candidate) { return candidate.text == query.text; };
+    const auto same = std::find_if(all.list.begin(), all.list.begin() + size, is_same);
+    if (same != all.list.begin() + size) {
+      same->count = query.count;  // an echoed prefix lies outside of what `count_of` looks through
+      same->source = Source::both;
+      continue;
+    }
     // The search passed it over, so the model thinks less of it than of all that it found. How much less hardly
     // matters: asking the memory for its opinion moves MRR by 0.0001.
     all.list.push_back({query.text, static_cast<double>(query.count), least - 1.0, Source::popular});
@@ -61,7 +66,7 @@ SearchResult Blend::complete(std::string_view prefix, const SearchOptions& optio
     const double evidence = std::max(candidate.count - weights_.discount, 0.0);
     const double tilt = weights_.shortness * characters_beyond(prefix, candidate.text);
     const double probability = (evidence + weight * std::exp(candidate.score)) / total * std::exp(-tilt);
-    if (probability < options.min_probability) continue;
+    if (!(probability >= options.min_probability)) continue;  // nor what a damaged model says that is no number
     const double score = std::log(probability) + (options.conditional ? 0.0 : all.mass);
     result.completions.push_back({std::move(candidate.text), score, candidate.source});
   }

@@ -39,7 +39,10 @@ std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mas
   std::vector<Completion> ranked;
   for (const Entry& entry : entries_) {
     const double score = merge ? entry.sum : entry.best;
-    if (score >= floor) ranked.push_back({unescape(entry.text), score - mass, Source::model});
+    // What a damaged network says need not be a number, and what is not cannot be sorted.
+    if (score >= floor && !std::isnan(score - mass)) {
+      ranked.push_back({unescape(entry.text), score - mass, Source::model});
+    }
   }
   std::sort(ranked.begin(), ranked.end(), comes_first);
   if (ranked.size() > count) ranked.resize(count);

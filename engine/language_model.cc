@@ -30,7 +30,10 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, Precis
   if (network_ && file.holds("blend.network_weight")) {
     const std::span<const float> fitted = file.array<float>("blend.network_weight");
     if (fitted.size() != buckets) throw ModelFileError("the weights of the mixture do not fit");
-    for (std::size_t i = 0; i < buckets; ++i) network_weights_[i] = std::clamp(fitted[i], 0.0F, 1.0F);
+    const auto sound = [](float weight) { return weight >= 0.0F && weight <= 1.0F; };
+    if (!std::all_of(fitted.begin(), fitted.end(), sound))
+      throw ModelFileError("the weights of the mixture are no shares");
+    std::copy(fitted.begin(), fitted.end(), network_weights_.begin());
   }
 }
 

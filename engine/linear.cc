@@ -12,6 +12,15 @@ void check_size(std::size_t found, std::size_t expected, const std::string& name
                        std::to_string(expected));
 }
 
+/// Weights that are not numbers would make every score nonsense.
+std::span<const float> read_finite(const ModelFile& file, const std::string& name, std::size_t size) {
+  const std::span<const float> values = file.array<float>(name);
+  check_size(values.size(), size, name);
+  const auto finite = [](float value) { return std::isfinite(value); };
+  if (std::all_of(values.begin(), values.end(), finite)) return values;
+  throw ModelFileError("the array " + name + " holds something that is no number");
+}
+
 /// 8-bit rows with a scale each.
 struct Quantised {
   std::vector<std::int8_t> values;
@@ -41,9 +50,8 @@ Int8Matrix read_int8(const ModelFile& file, const std::string& name, std::size_t
     return {quantised.values, quantised.scales};
   }
   const std::span<const std::int8_t> values = file.array<std::int8_t>(name + ".int8");
-  const std::span<const float> scales = file.array<float>(name + ".scale");
   check_size(values.size(), outputs * inputs, name + ".int8");
-  check_size(scales.size(), outputs, name + ".scale");
+  const std::span<const float> scales = read_finite(file, name + ".scale", outputs);
   return {values, scales};
 }
 
@@ -52,22 +60,19 @@ Int8Matrix read_int8(const ModelFile& file, const std::string& name, std::size_t
 std::vector<float> read_matrix(const ModelFile& file, const std::string& name, std::size_t outputs,
                                std::size_t inputs) {
   if (file.holds(name)) {
-    const std::span<const float> values = file.array<float>(name);
-    check_size(values.size(), outputs * inputs, name);
+    const std::span<const float> values = read_finite(file, name, outputs * inputs);
     return {values.begin(), values.end()};
   }
   const std::span<const std::int8_t> values = file.array<std::int8_t>(name + ".int8");
-  const std::span<const float> scales = file.array<float>(name + ".scale");
   check_size(values.size(), outputs * inputs, name + ".int8");
-  check_size(scales.size(), outputs, name + ".scale");
+  const std::span<const float> scales = read_finite(file, name + ".scale", outputs);
   std::vector<float> floats(values.size());
   for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(values[i]) * scales[i / inputs];
   return floats;
 }
 
 AlignedVector<float> read_vector(const ModelFile& file, const std::string& name, std::size_t size) {
-  const std::span<const float> values = file.array<float>(name);
-  check_size(values.size(), size, name);
+  const std::span<const float> values = read_finite(file, name, size);
   AlignedVector<float> vector(values.begin(), values.end());
   vector.resize(round_up(size, output_group));
   return vector;

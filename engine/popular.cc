@@ -209,7 +209,7 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
   count = std::min(count, size());
   const Place first = lower_bound(prefix);
   const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
-  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), first.position};
+  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), first.position, end};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {
@@ -240,7 +240,7 @@ std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t c
 }
 
 std::uint32_t Popular::count_of(std::string_view query, const TypedQueries& typed) const {
-  const Place place = lower_bound(query, typed.first, typed.first + typed.distinct);
+  const Place place = lower_bound(query, typed.first, typed.last);
   return place.exact ? count_[place.position] : 0;
 }
 

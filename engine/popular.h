@@ -47,6 +47,7 @@ struct TypedQueries {
   std::uint64_t total;
   std::uint64_t distinct;
   std::size_t first;  // where those that do begin in the index
+  std::size_t last;   // and where they end
 };
 
 /// Most popular completion: of all the queries that begin with a prefix, the ones typed most often.

@@ -4,40 +4,20 @@ import math
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from halfword import Blend, Completion, Neural, Popular, SearchOptions, load
-from halfword.complete import engine_options
+from halfword.complete import PARTS, engine_options
 from halfword.errors import ModelFileError, OptionError
 from halfword.fit_blend import BlendWeights, quality, ranked
-from halfword.kneser_ney import Corpus
-from halfword.model_file import Array, write_model
-from halfword.ngram import NgramOptions, learn_ngram
-from halfword.train import popular_arrays
-from halfword.weights import network_arrays
-from tests.toy import SPECIALS, Toy, piece_arrays, random_weights
+from tests.toy import COUNTS, Toy, write_toy
 
 pytestmark = pytest.mark.engine
-COUNTS = {"ab": 9, "ab cab": 5, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2}
-TOY = Toy(spread=0.7)
 
 
 def write_blend(path: Path, **weights: list[float]) -> Path:
     """Write a model of all three parts over the toy pieces."""
-    chance = np.random.default_rng(0)
-    pieces = piece_arrays(TOY, chance)
-    path_of_pieces = path.with_name("pieces.halfword")
-    write_model(path_of_pieces, pieces | network_arrays(random_weights(TOY, chance)), {"profile": "default"})
-    neural = load(path_of_pieces)
-    queries = [(neural._part.segment(query), count) for query, count in COUNTS.items()]  # type: ignore[union-attr]
-    corpus = Corpus.of(queries, vocabulary=len(SPECIALS) + len(TOY.pieces), begin=1, end=2)
-    arrays = pieces | network_arrays(random_weights(TOY, np.random.default_rng(1)))
-    arrays |= learn_ngram(corpus, NgramOptions(order=4)) | popular_arrays(COUNTS)
-    for name, values in weights.items():
-        arrays[f"blend.{name}"] = Array("F32", np.array(values, "<f4").tobytes())
-    write_model(path, arrays, {"profile": "default"})
-    return path
+    return write_toy(path, Toy(parts=PARTS, spread=0.7, weights=weights))
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +86,21 @@ def test_weights_in_the_file_are_heeded(tmp_path: Path) -> None:
 def test_weights_that_make_no_sense_are_refused(popularity: list[float], tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="weights of popularity and model make no sense"):
         load(write_blend(tmp_path / "bad.halfword", popularity=popularity))
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
+def test_weights_of_the_mixture_are_shares(weight: float, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="weights of the mixture are no shares"):
+        load(write_blend(tmp_path / "bad.halfword", network_weight=[0.5] * 31 + [weight]))
+
+
+def test_an_echoed_prefix_was_typed_as_often_as_it_was(tmp_path: Path) -> None:
+    counts = {f"a{number}": 1 for number in range(15)} | {"d": 7}  # sixteen fill a bucket of the index, "d" the last
+    blend = load(write_toy(tmp_path / "echo.halfword", Toy(parts=PARTS, counts=counts)))
+    candidates, total, distinct = blend._part.candidates("d ", engine_options(SearchOptions(echo=True)))  # type: ignore[union-attr]
+    assert (total, distinct) == (7, 1)
+    assert {text: count for text, count, _ in candidates if count} == {"d": 7}
+    assert {each.text: each.source for each in blend.complete("d ", echo=True)}["d"] == "both"
 
 
 def test_the_mixture_lies_between_network_and_memory(tmp_path: Path) -> None:

@@ -266,6 +266,18 @@ def test_unknown_kernels_and_precisions_are_named(tmp_path: Path) -> None:
         load(path, precision="int4")
 
 
+@pytest.mark.parametrize("name", ["output_bias", "projection", "projection.scale", "layer0.norm_scale"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_weights_that_are_no_numbers_are_refused(name: str, value: str, tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy())
+    content, begin = bytearray(path.read_bytes()), read_header(path).places[f"network.{name}"].begin
+    content[begin : begin + 4] = np.float32(value).tobytes()
+    path.write_bytes(content)
+    precision = "int8" if name.endswith("scale") else "fp32"
+    with pytest.raises(ModelFileError, match=rf"network\.{name} holds something that is no number"):
+        load(path, precision=precision)
+
+
 def test_a_damaged_network_gives_an_error_or_an_answer_but_never_a_crash(tmp_path: Path) -> None:
     whole = write_toy(tmp_path / "toy.halfword", Toy()).read_bytes()
     places = read_header(tmp_path / "toy.halfword").places

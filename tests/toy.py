@@ -1,22 +1,30 @@
 """Small models with random weights, written without training."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfword.model_file import Array, write_model
+from halfword.complete import import_engine, open_model_file
+from halfword.kneser_ney import Corpus
+from halfword.model_file import Array, read_header, write_model
+from halfword.ngram import NgramOptions, learn_ngram
+from halfword.train import popular_arrays
 from halfword.weights import Weights, network_arrays
 
 SPECIALS = ["<unk>", "<s>", "</s>"]
 PIECES = ["▁", "a", "b", "c", "d", "▁a", "▁ab", "ab", "abc", "▁b", "bc", "cd", "bcd", "▁cab", "da", "▁d", "é", "한국"]
+COUNTS = {"ab": 9, "ab cab": 5, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2}
+MEMORY = NgramOptions(order=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toy:
     """The shape of a random model."""
 
+    parts: tuple[str, ...] = ("network",)
     pieces: tuple[str, ...] = tuple(PIECES)
     segmentation: str = "bpe"
     embedding: int = 8
@@ -24,14 +32,37 @@ class Toy:
     layers: int = 1
     spread: float = 1.5  # of the weights: larger makes surer predictions
     seed: int = 0
+    counts: Mapping[str, int] = field(default_factory=lambda: COUNTS)  # what popularity and memory learn from
+    memory: NgramOptions = MEMORY
+    weights: Mapping[str, list[float]] = field(default_factory=dict)  # of the blend, by name
 
 
 def write_toy(path: Path, toy: Toy) -> Path:
-    """Write a model file of pieces and network."""
+    """Write a model file of the parts that `toy` names."""
     chance = np.random.default_rng(toy.seed)
-    card = {"profile": "default", "parts": {"network": {}, "pieces": {}}}
-    write_model(path, piece_arrays(toy, chance) | network_arrays(random_weights(toy, chance)), card)
+    card = {"profile": "default", "parts": {part: {} for part in toy.parts}}
+    arrays: dict[str, Array] = {}
+    if {"network", "ngram"} & set(toy.parts):
+        arrays |= piece_arrays(toy, chance)
+    if "network" in toy.parts:
+        arrays |= network_arrays(random_weights(toy, chance))
+    if "ngram" in toy.parts:
+        write_model(path, arrays, card)  # the engine cuts queries into the pieces of a file
+        arrays |= memory_arrays(path, toy)
+    if "popular" in toy.parts:
+        arrays |= popular_arrays(dict(toy.counts))
+    for name, values in toy.weights.items():
+        arrays[f"blend.{name}"] = Array("F32", np.array(values, "<f4").tobytes())
+    write_model(path, arrays, card)
     return path
+
+
+def memory_arrays(path: Path, toy: Toy) -> dict[str, Array]:
+    """Return a memory of the toy's queries, cut into the pieces of the model file `path`."""
+    segmenter = import_engine().Segmenter(open_model_file(path, read_header(path)))
+    queries = zip(segmenter.segment_batch(list(toy.counts)), toy.counts.values(), strict=True)
+    corpus = Corpus.of(queries, vocabulary=len(SPECIALS) + len(toy.pieces), begin=1, end=2)
+    return learn_ngram(corpus, toy.memory)
 
 
 def piece_arrays(toy: Toy, chance: np.random.Generator) -> dict[str, Array]:
