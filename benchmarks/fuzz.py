@@ -1,33 +1,44 @@
-"""Ask for an error or an answer, never a crash: random prefixes, options and damaged models; prints JSON counts.
+"""Ask for an error or an answer, never a crash nor a hang: random models of every kind, whole and damaged; prints JSON.
 
-Meant for an engine built with sanitizers (see .ci/run); a crash ends the process with its report.
+Meant for an engine built with sanitizers (CONTRIBUTING.md has the commands): a crash ends the process with its report,
+a model that keeps it busy for too long with the stacks of all threads.
 
 python benchmarks/fuzz.py --minutes 60
 """
 
 import argparse
+import faulthandler
 import json
+import math
 import random
-import sys
+import shutil
 import tempfile
 import time
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tests.toy import PIECES, Toy, write_toy
+from halfword import Completion, HalfwordError, SearchOptions, complete, load
+from halfword.complete import PRECISIONS, EngineCompleter, import_engine
+from random_models import KINDS, damage, random_model, random_text
 
-from halfword import HalfwordError, SearchOptions, load
-from halfword.complete import EngineCompleter
-from halfword.model_file import Array, read_header, write_model
-from halfword.train import popular_arrays
+HANG_SECONDS = 600  # for one model and all it is asked: seconds under the sanitizers, a minute on a busy machine
 
-ALPHABETS = ("abcd ", "abcd é한국😀 ", "".join(map(chr, range(1, 0x250))), "".join(map(chr, range(0xD700, 0xE100))))
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What was done and what was answered."""
+
+    models: Counter[str] = field(default_factory=Counter)  # by their parts; of four one is whole
+    loaded: Counter[str] = field(default_factory=Counter)  # by precision and kernels
+    completions: Counter[str] = field(default_factory=Counter)  # by the way they were asked for
+    answers: Counter[str] = field(default_factory=Counter)  # by whether all their scores are numbers
+    errors: Counter[str] = field(default_factory=Counter)  # by kind
 
 
 def random_prefix(chance: random.Random) -> str:
-    """Return a prefix of any characters, now and then a very long one, lone surrogates among them."""
-    length = chance.choice([0, 1, 2, 5, 12, 40, chance.randint(0, 10_000) if chance.random() < 0.02 else 8])
-    return "".join(chance.choices(chance.choice(ALPHABETS), k=length))
+    """Return a prefix of any characters, now and then a very long one."""
+    return random_text(chance, chance.randint(0, 10_000) if chance.random() < 0.02 else 40)
 
 
 def random_options(chance: random.Random) -> SearchOptions:
@@ -47,51 +58,91 @@ def random_options(chance: random.Random) -> SearchOptions:
     )
 
 
-def random_model(path: Path, chance: random.Random) -> None:
-    """Write a neural or a popularity model."""
-    if chance.random() < 0.3:
-        queries = {
-            random_prefix(chance)[:60].encode("utf-8", "ignore").decode(): 1 for _ in range(chance.randint(0, 300))
-        }
-        arrays = popular_arrays({query: chance.randint(1, 2**32 - 1) for query in queries})
-        write_model(path, arrays, {"profile": "default"})
-        return
-    toy = Toy(
-        segmentation=chance.choice(["char", "bpe", "unigram"]),
-        hidden=chance.choice([1, 12, 40]),
-        layers=chance.randint(1, 2),
-        pieces=tuple(chance.sample(PIECES, chance.randint(1, len(PIECES)))),
-        spread=chance.choice([0.1, 2.0, 30.0]),
-        seed=chance.randrange(1000),
-    )
-    write_toy(path, toy)
+def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally) -> EngineCompleter:
+    """Load a model in any precision, with any kernels, and with caches that are off, tiny or as users have them."""
+    complete.CACHED_STATES, complete.CACHED_ANSWERS = chance.choice([(1, 1), (20, 2), (1024, 4096)])
+    precision, kernels = chance.choice(PRECISIONS), chance.choice(import_engine().available_kernels())
+    wanted = parts if chance.random() < 0.9 else tuple(chance.sample(parts, chance.randint(1, len(parts))))
+    model = load(path, parts=wanted, precision=precision, kernels=kernels, cache=chance.random() < 0.7)
+    tally.loaded[f"{precision} {kernels}"] += 1
+    return model
 
 
-def damage(path: Path, chance: random.Random) -> None:
-    """Overwrite some bytes, most often inside one array, or cut an array short behind the header's back."""
-    content = bytearray(path.read_bytes())
-    places = [place for place in read_header(path).places.values() if place.end > place.begin]
-    place = chance.choice(places)
-    for _ in range(chance.randint(1, 30)):
-        begin, end = (place.begin, place.end) if chance.random() < 0.9 else (0, len(content))
-        content[chance.randrange(begin, end)] = chance.choice([0, 255, chance.randrange(256)])
-    path.write_bytes(content if chance.random() < 0.9 else content[: chance.randrange(len(content))])
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model whose every answer is looked at."""
+
+    model: EngineCompleter
+    whole: bool  # a damaged one may answer nonsense, but not too much of it
+    tally: Tally
+
+    def look_at(self, found: list[Completion], options: SearchOptions) -> None:
+        """Check one answer."""
+        assert len(found) <= options.count, found
+        scores = [completion.score for completion in found]
+        numbers = not any(map(math.isnan, scores))
+        self.tally.answers["numbers" if numbers else "not numbers"] += 1
+        if self.whole:
+            assert numbers, found
+            assert scores == sorted(scores, reverse=True), found
 
 
-def shrink(path: Path, chance: random.Random) -> None:
-    """Write the model again with one array of another length."""
-    header, content = read_header(path), path.read_bytes()
-    arrays = {
-        name: Array(place.dtype, content[place.begin : place.end])
-        for name, place in header.places.items()
-        if not name.startswith("padding")
-    }
-    name = chance.choice(sorted(arrays))
-    data = arrays[name].data
-    arrays[name] = Array(
-        arrays[name].dtype, data[: 8 * chance.randint(0, len(data) // 8)] + bytes(8 * chance.randint(0, 2))
-    )
-    write_model(path, arrays, header.card)
+def ask_singly(subject: Subject, chance: random.Random) -> int:
+    """Ask for unrelated prefixes."""
+    options = random_options(chance)
+    subject.look_at(subject.model.complete(random_prefix(chance), options), options)
+    return 1
+
+
+def ask_while_typing(subject: Subject, chance: random.Random) -> int:
+    """Ask after every key of a query, and again after some were taken back."""
+    options, query = random_options(chance), random_text(chance, 12)
+    lengths = [*range(len(query) + 1), *range(len(query), len(query) // 2, -1)]
+    for length in lengths:
+        subject.look_at(subject.model.complete(query[:length], options), options)
+    return len(lengths)
+
+
+def ask_for_a_batch(subject: Subject, chance: random.Random) -> int:
+    """Ask for several prefixes at once, on all cores."""
+    options = random_options(chance)
+    prefixes = [random_text(chance) for _ in range(chance.choice([0, 1, 9]))]
+    for found in subject.model.complete_batch(prefixes, options):
+        subject.look_at(found, options)
+    return len(prefixes)
+
+
+ASK = {"single": ask_singly, "typed": ask_while_typing, "batch": ask_for_a_batch}
+
+
+def fuzz_a_model(folder: Path, chance: random.Random, tally: Tally) -> None:
+    """Write a model, and try it whole and with several kinds of damage."""
+    parts = chance.choice(KINDS)
+    written, tried = folder / "written.halfword", folder / "tried.halfword"
+    random_model(written, chance, parts)
+    for whole in (True, False, False, False):
+        shutil.copyfile(written, tried)
+        tally.models[" ".join(parts)] += 1
+        try:
+            if not whole:
+                damage(tried, chance)
+            model = random_load(tried, chance, parts, tally)
+        except HalfwordError as error:
+            if whole:
+                raise
+            tally.errors[f"{type(error).__name__} of a model"] += 1
+        else:
+            ask(Subject(model, whole, tally), chance)
+
+
+def ask(subject: Subject, chance: random.Random) -> None:
+    """Ask a model in every way."""
+    for _ in range(8):
+        way = chance.choice(list(ASK))
+        try:
+            subject.tally.completions[way] += ASK[way](subject, chance)
+        except HalfwordError as error:
+            subject.tally.errors[f"{type(error).__name__} of a prefix"] += 1
 
 
 def main() -> None:
@@ -100,35 +151,17 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    chance = random.Random(arguments.seed)
-    counts = {"models": 0, "refused_models": 0, "completions": 0, "refused_prefixes": 0}
+    chance, tally, slowest = random.Random(arguments.seed), Tally(), 0.0
     end = time.monotonic() + 60 * arguments.minutes
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "fuzz.halfword"
-        while time.monotonic() < end:
-            random_model(path, chance)
-            for mangle in (damage, shrink):
-                if chance.random() < 0.4:
-                    try:
-                        mangle(path, chance)
-                    except HalfwordError:
-                        break
-            counts["models"] += 1
-            try:
-                model: EngineCompleter = load(
-                    path, precision=chance.choice(["int8", "fp32"]), cache=chance.random() < 0.5
-                )
-            except HalfwordError:
-                counts["refused_models"] += 1
-                continue
-            for _ in range(20):
-                try:
-                    found = model.complete(random_prefix(chance), random_options(chance))
-                    counts["completions"] += 1
-                    assert len(found) <= 1000
-                except HalfwordError:
-                    counts["refused_prefixes"] += 1
-    print(json.dumps({"minutes": arguments.minutes, **counts}))
+        while (begun := time.monotonic()) < end:
+            faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
+            fuzz_a_model(Path(folder), chance, tally)
+            slowest = max(slowest, time.monotonic() - begun)
+    faulthandler.cancel_dump_traceback_later()
+    counts = {name: dict(sorted(getattr(tally, name).items())) for name in Tally.__slots__}
+    totals = {name: sum(kinds.values()) for name, kinds in counts.items()}
+    print(json.dumps({**vars(arguments), "slowest_seconds": round(slowest, 1), "totals": totals, **counts}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,149 @@
+"""Models of every kind with random weights, whole and damaged: what fuzz.py and threads.py feed the engine."""
+
+import itertools
+import random
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.toy import PIECES, Toy, write_toy
+
+from halfword.complete import PARTS
+from halfword.model_file import Array, Place, read_header, write_model
+from halfword.ngram import NgramOptions
+
+KINDS = [parts for size in (1, 2, 3) for parts in itertools.combinations(PARTS, size)]
+ALPHABETS = ("abcd ", "abcd é한국😀 ", "".join(map(chr, range(1, 0x250))), "".join(map(chr, range(0xD700, 0xE100))))
+MANY_PIECES = (*PIECES, *map("".join, itertools.product("efghijklmnopqrstu", repeat=3)))  # too many for 16 bits
+FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e-30, 1e12, 3e38, -3e38, float("inf"), float("-inf"), float("nan"))
+WHOLE_NUMBERS = (0, 1, 2, 63, 64, 0x7FFFFFFF, 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
+FORMATS = {"U64": "<Q", "F32": "<f", "U32": "<I", "U16": "<H", "I8": "<b", "U8": "<B"}
+
+
+def random_text(chance: random.Random, longest: int = 40) -> str:
+    """Return any characters, lone surrogates among them."""
+    length = chance.choice([0, 1, 2, 5, 8, 12, longest])
+    return "".join(chance.choices(chance.choice(ALPHABETS), k=min(length, longest)))
+
+
+def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
+    """Draw the shape of a model of these parts."""
+    many = chance.random() < 0.02
+    pieces = MANY_PIECES if many else tuple(chance.sample(PIECES, chance.randint(1, len(PIECES))))
+    return Toy(
+        parts=parts,
+        segmentation=chance.choice(["char", "bpe", "unigram"]),
+        hidden=chance.choice([1, 12] if many else [1, 12, 40]),
+        layers=chance.randint(1, 2),
+        pieces=pieces,
+        spread=chance.choice([0.1, 2.0, 30.0]),
+        seed=chance.randrange(1000),
+        counts=_random_counts(chance, fewest=1 if "ngram" in parts else 0),
+        memory=NgramOptions(order=chance.randint(2, 8), megabytes=chance.choice([None, None, 1e-6, 0.002, 0.01])),
+        weights=_random_weights(chance),
+    )
+
+
+def _random_counts(chance: random.Random, fewest: int) -> dict[str, int]:
+    """Return queries and how often they were typed; often as many as fill the last bucket of the index."""
+    number = chance.choice([fewest, 1, 16, 32, chance.randint(fewest, 300)])
+    drawn = (random_text(chance, 60).encode("utf-8", "ignore").decode() for _ in range(number))
+    most = chance.choice([3, 2**32 - 1])
+    return {query: chance.randint(1, most) for query in dict.fromkeys([*drawn, *["ab"] * fewest])}
+
+
+def _random_weights(chance: random.Random) -> dict[str, list[float]]:
+    weights: dict[str, list[float]] = {}
+    if chance.random() < 0.5:
+        weights["network_weight"] = [chance.choice([0.0, 1.0, chance.random()]) for _ in range(32)]
+    if chance.random() < 0.5:
+        discount, shortness = chance.choice([0.0, 0.999, chance.random()]), chance.choice([0.0, 0.06, 9.9])
+        weights["popularity"] = [discount, chance.choice([0.0, 2.0, 9e8]), chance.choice([1e-30, 1.0, 9e8]), shortness]
+    return weights
+
+
+def random_model(path: Path, chance: random.Random, parts: tuple[str, ...]) -> None:
+    """Write a model of these parts."""
+    write_toy(path, random_toy(chance, parts))
+
+
+def damage(path: Path, chance: random.Random) -> None:
+    """Do one or two kinds of harm to a model file."""
+    for harm in chance.choices(HARMS, k=chance.randint(1, 2)):
+        harm(path, chance)
+
+
+def _overwrite_bytes(path: Path, chance: random.Random) -> None:
+    """Overwrite some bytes, most often inside one array, or cut the file short."""
+    content = bytearray(path.read_bytes())
+    place = _any_place(path, chance)
+    for _ in range(chance.randint(1, 30)):
+        begin, end = (place.begin, place.end) if chance.random() < 0.9 else (0, len(content))
+        content[chance.randrange(begin, end)] = chance.choice([0, 255, chance.randrange(256)])
+    path.write_bytes(content if chance.random() < 0.9 else content[: chance.randrange(len(content))])
+
+
+def _overwrite_numbers(path: Path, chance: random.Random) -> None:
+    """Put numbers that nobody expects into one array."""
+    content = bytearray(path.read_bytes())
+    place = _any_place(path, chance)
+    layout = FORMATS[place.dtype]
+    size = struct.calcsize(layout)
+    for _ in range(chance.choice([1, 3, (place.end - place.begin) // size])):
+        number = chance.choice(FLOATS) if layout == "<f" else chance.choice(WHOLE_NUMBERS) & (2 ** (8 * size) - 1)
+        signed = number - 256 if layout == "<b" and number > 127 else number
+        struct.pack_into(layout, content, chance.randrange(place.begin, place.end - size + 1, size), signed)
+    path.write_bytes(content)
+
+
+def _any_place(path: Path, chance: random.Random) -> Place:
+    """Choose a part, then one of its arrays, so that small arrays are met as often as large ones."""
+    places = {name: place for name, place in read_header(path).places.items() if place.end > place.begin}
+    part = chance.choice(sorted({name.partition(".")[0] for name in places} - {"padding"}))
+    return places[chance.choice([name for name in sorted(places) if name.startswith(f"{part}.")])]
+
+
+def _rewrite_array(path: Path, chance: random.Random) -> None:
+    """Write the model again with one array of another length, of another type, or without it."""
+    header, arrays = read_header(path), _arrays_of(path)
+    name = chance.choice(sorted(arrays))
+    dtype, data = arrays[name].dtype, arrays[name].data
+    way = chance.choice(["length", "length", "type", "missing"])
+    if way == "length":
+        arrays[name] = Array(dtype, data[: 8 * chance.randint(0, len(data) // 8)] + bytes(8 * chance.randint(0, 2)))
+    elif way == "type":
+        arrays[name] = Array(chance.choice(sorted(FORMATS)), data + bytes(-len(data) % 8))
+    else:
+        del arrays[name]
+    write_model(path, arrays, header.card)
+
+
+def _exchange_part(path: Path, chance: random.Random) -> None:
+    """Write the model again with one part of another model, which may have other pieces."""
+    header, arrays = read_header(path), _arrays_of(path)
+    other = path.with_name("other.halfword")
+    random_model(other, chance, PARTS)
+    part = chance.choice(sorted({name.partition(".")[0] for name in arrays}))
+    arrays = {name: array for name, array in arrays.items() if not name.startswith(f"{part}.")}
+    arrays |= {name: array for name, array in _arrays_of(other).items() if name.startswith(f"{part}.")}
+    write_model(path, arrays, header.card)
+
+
+def _arrays_of(path: Path) -> dict[str, Array]:
+    header, content = read_header(path), path.read_bytes()
+    return {
+        name: Array(place.dtype, content[place.begin : place.end])
+        for name, place in header.places.items()
+        if not name.startswith("padding")
+    }
+
+
+HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
+    _overwrite_bytes,
+    _overwrite_numbers,
+    _overwrite_numbers,
+    _rewrite_array,
+    _exchange_part,
+)

@@ -1,0 +1,126 @@
+"""Share models among many threads that complete, type, ask for batches, load and drop; prints JSON counts.
+
+Meant for an engine built with the thread sanitizer (CONTRIBUTING.md has the commands), which reports races; every
+answer is also compared with the one that a single thread got before.
+
+python benchmarks/threads.py --minutes 3
+"""
+
+import argparse
+import faulthandler
+import itertools
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.toy import Toy, write_toy
+
+from halfword import Completion, SearchOptions, complete, load
+from halfword.complete import PRECISIONS, EngineCompleter
+from random_models import KINDS
+
+HANG_SECONDS = 120  # beyond the time asked for
+QUERIES = ("abcd ab cab", "ab da b", "bcd a", "cab d", "국한국 ab", "x")
+PREFIXES = sorted({query[:length] for query in QUERIES for length in range(len(query) + 1)})
+OPTIONS = (  # where pruning meets merging, what is remembered may move a score a little
+    SearchOptions(merge=False),
+    SearchOptions(merge=False, count=3, beam=4),
+    SearchOptions(prune=False, count=20, beam=20, echo=True, max_pieces=5),
+)
+
+Asked = tuple[str, SearchOptions]
+
+
+@dataclass(slots=True)
+class Slot:
+    """A model that all threads use, and that any of them may load anew while others are still searching it."""
+
+    path: Path
+    precision: str
+    model: EngineCompleter
+    expected: dict[Asked, list[Completion]]
+
+    def reload(self) -> None:
+        """Put a fresh model in the place of this one, which goes when its last search ends."""
+        self.model = load(self.path, precision=self.precision)
+
+
+def slots(folder: Path) -> Iterator[Slot]:
+    """Write a model of every kind, and let one thread without caches answer first."""
+    complete.CACHED_STATES, complete.CACHED_ANSWERS = 64, 16  # so small that threads drive out each other's
+    for number, parts in enumerate(KINDS):
+        path = write_toy(folder / f"{number}.halfword", Toy(parts=parts, layers=2, spread=0.7, seed=number))
+        for precision in PRECISIONS:
+            alone = load(path, precision=precision, cache=False)
+            expected = {asked: alone.complete(*asked) for asked in itertools.product(PREFIXES, OPTIONS)}
+            yield Slot(path, precision, load(path, precision=precision), expected)
+
+
+def complete_one(slot: Slot, chance: random.Random) -> int:
+    """Complete any prefix."""
+    prefix, options = chance.choice(PREFIXES), chance.choice(OPTIONS)
+    assert slot.model.complete(prefix, options) == slot.expected[prefix, options], (slot.path, prefix, options)
+    return 1
+
+
+def type_a_query(slot: Slot, chance: random.Random) -> int:
+    """Complete a query key by key."""
+    model, query, options = slot.model, chance.choice(QUERIES), chance.choice(OPTIONS)
+    for length in range(len(query) + 1):
+        found = model.complete(query[:length], options)
+        assert found == slot.expected[query[:length], options], (slot.path, query[:length], options)
+    return len(query) + 1
+
+
+def complete_a_batch(slot: Slot, chance: random.Random) -> int:
+    """Complete many prefixes on the engine's own threads."""
+    prefixes, options = chance.choices(PREFIXES, k=20), chance.choice(OPTIONS)
+    found = slot.model._part.complete_batch(prefixes, complete.engine_options(options), 4, Completion)
+    assert found == [slot.expected[prefix, options] for prefix in prefixes], (slot.path, prefixes, options)
+    return len(prefixes)
+
+
+def load_anew(slot: Slot, chance: random.Random) -> int:
+    """Load the model again and drop the old one."""
+    slot.reload()
+    return 1
+
+
+WAYS: tuple[Callable[[Slot, random.Random], int], ...] = (complete_one, type_a_query, complete_a_batch, load_anew)
+
+
+def work(shared: list[Slot], seed: int, end: float) -> Counter[str]:
+    """Do anything to any model until the time is over; return what was done."""
+    chance, done = random.Random(seed), Counter[str]()
+    while time.monotonic() < end:
+        way = chance.choices(WAYS, weights=(8, 4, 2, 1))[0]
+        done[way.__name__] += way(chance.choice(shared), chance)
+    return done
+
+
+def main() -> None:
+    """Work on all threads until the time is over."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--threads", type=int, default=8)
+    arguments = parser.parse_args()
+    faulthandler.dump_traceback_later(60 * arguments.minutes + HANG_SECONDS, exit=True)
+    with tempfile.TemporaryDirectory() as folder:
+        shared = list(slots(Path(folder)))
+        end = time.monotonic() + 60 * arguments.minutes
+        with ThreadPoolExecutor(arguments.threads) as pool:
+            done = sum(pool.map(lambda seed: work(shared, seed, end), range(arguments.threads)), Counter[str]())
+    faulthandler.cancel_dump_traceback_later()
+    print(json.dumps({**vars(arguments), "models": len(shared), "done": dict(sorted(done.items()))}))
+
+
+if __name__ == "__main__":
+    main()
