@@ -119,8 +119,32 @@ def test_a_folder_that_is_no_dataset_is_one_line(tmp_path: Path) -> None:
     assert_refused(halfword("train", tmp_path / "log.txt", "-o", output), "is a file, a dataset is a folder")
 
 
-@pytest.mark.parametrize("command", ["complete", "train", "evaluate", "info", "prepare", "try", "doctor"])
-def test_every_command_has_help_with_an_example(command: str) -> None:
+COMMANDS = ["complete", "prepare", "train", "import-subword-qac", "evaluate", "bench", "info", "serve", "try", "doctor"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_on_one_screen_with_an_example(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     result = halfword(command, "--help")
+    lines = result.stdout.splitlines()
     assert result.returncode == 0
     assert f"Example: halfword {command}" in result.stdout
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_list_of_commands_fits_on_one_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    result = halfword("--help")
+    assert len(result.stdout.splitlines()) <= 24
+    assert all(f"\n  {command} " in result.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("command", "rare"), [("prepare", "--keep-personal"), ("train", "--learning-rate"), ("serve", "--pad")]
+)
+def test_rare_options_are_shown_on_demand(command: str, rare: str) -> None:
+    assert rare not in halfword(command, "--help").stdout
+    everything = halfword(command, "--help-all").stdout
+    assert rare in everything
+    assert len(everything.splitlines()) <= 50

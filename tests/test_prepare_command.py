@@ -2,10 +2,8 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -77,21 +75,3 @@ def test_a_missing_extra_is_named(log: Path, tmp_path: Path, module: str) -> Non
     assert (status, stderr) == (
         1, f"halfword: this needs the package {module}, which is not installed; type: pip install 'halfword[prepare]'\n"
     )  # fmt: skip
-
-
-def test_an_interrupt_leaves_the_old_dataset_and_nothing_else(log: Path, tmp_path: Path) -> None:
-    assert run(log, "-o", tmp_path / "data", "--valid-share", "0", "--test-share", "0")[0] == 0
-    before = (tmp_path / "data" / "queries.parquet").read_bytes()
-    log.write_text("".join(f"query number {number} of 서울\n" for number in range(2_000_000)))
-    process = start(log, "-o", tmp_path / "data")
-    deadline = time.monotonic() + 30
-    while not list(tmp_path.glob(".data.*/log.duckdb")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert "Traceback" not in stderr
-    assert "leaked" not in stderr
-    assert (tmp_path / "data" / "queries.parquet").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "log.txt"]

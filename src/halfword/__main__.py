@@ -1,5 +1,20 @@
-"""`python -m halfword` is the command line."""
+"""`python -m halfword` and `halfword` begin here, so that Ctrl-C is quiet from the start."""
 
-from halfword.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends it with one line and the status that shells expect."""
+    try:
+        from halfword.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        from halfword.errors import INTERRUPTED
+
+        print("halfword: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

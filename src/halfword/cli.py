@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from halfword.complete import DEFAULT_MODEL
-from halfword.errors import HalfwordError, OptionError, TextError, require
+from halfword.errors import INTERRUPTED, HalfwordError, OptionError, TextError, require
 from halfword.text import profile_named
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="halfword",
-    help="Finishes half-typed search queries.",
+    help='Finishes half-typed search queries.\n\nExample: halfword complete "new yo"',
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # frames and wrapped columns would not fit the help on one screen
@@ -37,7 +37,26 @@ out = Console(highlight=False, soft_wrap=True)
 progress_out = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-ModelFile = Annotated[Path, typer.Option("--model", "-m", help="The model file; left out, the one that ships.")]
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    """Print the help with the options that it leaves out otherwise."""
+    if wanted:
+        for parameter in context.command.params:
+            parameter.hidden = False  # type: ignore[attr-defined]
+        print(context.get_help())
+        raise typer.Exit
+
+
+def _rare(*names: str, help: str) -> Any:
+    """Return an option that only --help-all shows."""
+    return typer.Option(*names, help=help, hidden=True)
+
+
+ModelFile = Annotated[
+    Path, typer.Option("--model", "-m", help="The model file; left out, the one that ships.", show_default=False)
+]
+HelpAll = Annotated[
+    bool, typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options, the rare ones too.")
+]
 Choice = TypeVar("Choice", bound=StrEnum)
 Unfiltered = Annotated[bool, typer.Option("--unfiltered", help="Offer slurs and sexual terms too.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
@@ -46,7 +65,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines."
 @app.command()
 def complete(
     prefixes: Annotated[
-        list[str] | None, typer.Argument(help="What was typed so far; left out, a prefix a line on stdin.")
+        list[str] | None, typer.Argument(help="What was typed; left out, a line each of stdin.")
     ] = None,
     model: ModelFile = DEFAULT_MODEL,
     count: Annotated[int, typer.Option("--count", "-n", help="Completions to print.")] = 10,
@@ -54,7 +73,7 @@ def complete(
     scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the likeliest completions of each PREFIX, a line each, best first.
+    """Print the likeliest completions of each PREFIX.
 
     Example: halfword complete "new yo"
     """
@@ -78,31 +97,30 @@ def complete(
 
 @app.command()
 def prepare(
-    logs: Annotated[list[str], typer.Argument(help="Query logs: files, folders or patterns, .gz and .zst too.")],
+    logs: Annotated[list[str], typer.Argument(help="Query logs: files, folders, patterns; also .gz, .zst.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The dataset folder to write.", show_default=False)],
-    profile: Annotated[str, typer.Option(help="default, or paper for the protocol of the paper.")] = "default",
-    query_column: Annotated[str | None, typer.Option(help="Name or number of the column of queries.")] = None,
+    profile: Annotated[str, _rare(help="default, or paper for the protocol of the paper.")] = "default",
+    query_column: Annotated[str | None, typer.Option(help="Name or number of the queries' column.")] = None,
     user_column: Annotated[str | None, typer.Option(help="The same for users.")] = None,
     time_column: Annotated[str | None, typer.Option(help="The same for times.")] = None,
     count_column: Annotated[str | None, typer.Option(help="The same for counts.")] = None,
-    split: Annotated[str | None, typer.Option(help="By dates, time or rows; left out, as the log allows.")] = None,
-    dates: Annotated[
-        tuple[str, str, str] | None, typer.Option(help="The dates on which train, valid and test begin.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(help="The date on which test ends; left out, the log's end.")] = None,
-    valid_share: Annotated[float, typer.Option(help="Part of the log that becomes valid.")] = 0.05,
-    test_share: Annotated[float, typer.Option(help="Part of the log that becomes test.")] = 0.05,
-    min_users: Annotated[int, typer.Option(help="Learn a query only if so many different users typed it.")] = 1,
-    min_count: Annotated[int, typer.Option(help="Learn a query only if it was typed so often.")] = 1,
-    blocklist: Annotated[Path | None, typer.Option(help="Phrases, one a line, that no query may hold.")] = None,
+    split: Annotated[str | None, typer.Option(help="By dates, time or rows; left out, as can be.")] = None,
+    dates: Annotated[tuple[str, str, str] | None, _rare(help="The dates on which train, valid and test begin.")] = None,
+    until: Annotated[str | None, _rare(help="The date on which test ends; left out, the log's end.")] = None,
+    valid_share: Annotated[float, _rare(help="Part of the log that becomes valid.")] = 0.05,
+    test_share: Annotated[float, _rare(help="Part of the log that becomes test.")] = 0.05,
+    min_users: Annotated[int, typer.Option(help="Learn what so many people typed.")] = 1,
+    min_count: Annotated[int, typer.Option(help="Learn what was typed so often.")] = 1,
+    blocklist: Annotated[Path | None, typer.Option(help="Phrases, a line each, that no query may hold.")] = None,
     keep_personal: Annotated[
-        bool, typer.Option("--keep-personal", help="Keep e-mail addresses, phone numbers and long numbers.")
+        bool, _rare("--keep-personal", help="Keep e-mail addresses, phone numbers and long numbers.")
     ] = False,
     engine: Annotated[str, typer.Option(help="duckdb or spark.")] = "duckdb",
-    spark_master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
+    spark_master: Annotated[str, _rare(help="Where Spark runs.")] = "local[*]",
     as_json: AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
-    """Make a dataset of query logs: normalised, scrubbed, split and counted.
+    """Make a dataset of query logs.
 
     Example: halfword prepare logs/*.txt.gz -o data/
     """
@@ -139,39 +157,34 @@ def prepare(
 
 @app.command()
 def train(
-    data: Annotated[Path, typer.Argument(help="A dataset folder, or one of {train,valid,test}.query.txt(.gz).")],
+    data: Annotated[Path, typer.Argument(help="A dataset folder, or plain query files.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
-    parts: Annotated[
-        str, typer.Option("--parts", help="What to learn, separated by commas.")
-    ] = "popular,ngram,network",
-    preset: Annotated[
-        str, typer.Option(help="Where options that are left out come from: fast, default, best or paper.")
-    ] = "default",
-    segmentation: Annotated[str | None, typer.Option(help="char, bpe or unigram.")] = None,
-    vocabulary: Annotated[int | None, typer.Option(help="Pieces to learn.")] = None,
-    hidden_size: Annotated[int | None, typer.Option(help="Width of a layer.")] = None,
-    embedding_size: Annotated[int | None, typer.Option(help="Width of the embedding.")] = None,
-    layers: Annotated[int | None, typer.Option(help="Recurrent layers.")] = None,
-    output_dropout: Annotated[float | None, typer.Option(help="Share of the top layer dropped while learning.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="How often the data is read, at the most.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Queries a step, in each process.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of Adam, at its highest.")] = None,
-    schedule: Annotated[str | None, typer.Option(help="Of the learning rate: constant or decay.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Draws other weights and another order.")] = None,
-    memory_size: Annotated[
-        float | None, typer.Option(help="Megabytes of the n-gram memory; left out, all of it.")
-    ] = None,
-    compact: Annotated[bool, typer.Option("--compact", help="Store the network in 8 bits only.")] = False,
+    parts: Annotated[str, typer.Option("--parts", help="What to learn.")] = "popular,ngram,network",
+    preset: Annotated[str, typer.Option(help="fast, default, best or paper.")] = "default",
+    segmentation: Annotated[str | None, _rare(help="char, bpe or unigram.")] = None,
+    vocabulary: Annotated[int | None, _rare(help="Pieces to learn.")] = None,
+    hidden_size: Annotated[int | None, _rare(help="Width of a layer.")] = None,
+    embedding_size: Annotated[int | None, _rare(help="Width of the embedding.")] = None,
+    layers: Annotated[int | None, _rare(help="Recurrent layers.")] = None,
+    output_dropout: Annotated[float | None, _rare(help="Share of the top layer dropped while learning.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="How often the data is read, at most.")] = None,
+    batch: Annotated[int | None, _rare(help="Queries a step, in each process.")] = None,
+    learning_rate: Annotated[float | None, _rare(help="Of Adam, at its highest.")] = None,
+    schedule: Annotated[str | None, _rare(help="Of the learning rate: constant or decay.")] = None,
+    seed: Annotated[int | None, _rare(help="Draws other weights and another order.")] = None,
+    memory_size: Annotated[float | None, typer.Option(help="Megabytes of the n-gram memory.")] = None,
+    compact: Annotated[bool, _rare("--compact", help="Store the network in 8 bits only.")] = False,
     drop_misspellings: Annotated[
-        bool, typer.Option("--drop-misspellings", help="Do not learn what looks like slips of the keyboard.")
+        bool, typer.Option("--drop-misspellings", help="Do not learn likely slips of the keyboard.")
     ] = False,
-    base: Annotated[Path | None, typer.Option(help="Take pieces and network over from this model file.")] = None,
-    note: Annotated[str | None, typer.Option(help="A sentence for the model's card.")] = None,
-    licence: Annotated[str | None, typer.Option(help="The model's licence, for its card.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Minutes after which the network is done.")] = None,
+    base: Annotated[Path | None, typer.Option(help="Take the network over from this model.")] = None,
+    note: Annotated[str | None, _rare(help="A sentence for the model's card.")] = None,
+    licence: Annotated[str | None, _rare(help="The model's licence, for its card.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Minutes for the network to learn in.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu or cuda; left out, the best there is.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was stopped.")] = False,
     as_json: AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Learn a model file from a dataset.
 
@@ -270,7 +283,7 @@ def import_subword_qac(
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Turn a checkpoint of the paper's own code into a model file.
+    """Turn a checkpoint of the paper's code into a model file.
 
     Example: halfword import-subword-qac checkpoints/bpe-256 -o paper.halfword
     """
@@ -279,7 +292,9 @@ def import_subword_qac(
     require("numpy", "train")
     from halfword.import_subword_qac import import_subword_qac as run
 
-    card = run(folder, output)
+    with _stages() as stage:
+        stage("reading the checkpoint")
+        card = run(folder, output)
     pieces, network = card["parts"]["pieces"], card["parts"]["network"]
     if as_json:
         print(json.dumps(card, ensure_ascii=False))
@@ -297,7 +312,7 @@ def evaluate(
     paper: Annotated[bool, typer.Option("--paper", help="Repeat the accident of the paper's code.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a model on the test split: MRR, PMRR, MRL and more, for seen, unseen and all queries.
+    """Measure how well a model completes the test queries.
 
     Example: halfword evaluate --model popular.halfword --data data/ --sample 5000
     """
@@ -327,7 +342,7 @@ def bench(
     kernels: Annotated[str, typer.Option(help="An instruction set; the fastest unless named.")] = "",
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Remember between searches.")] = False,
 ) -> None:
-    """Time a model: latency, throughput and its share of the machine's limit, as JSON.
+    """Time a model: latency and throughput, as JSON.
 
     Example: halfword bench --model my.halfword --data data/
     """
@@ -397,7 +412,7 @@ def info(
     model: Annotated[Path, typer.Argument(help="The model file.")],
     as_json: AsJson = False,
 ) -> None:
-    """Print what a model file says of itself: its card, its parts and their sizes.
+    """Print the card, the parts and the sizes of a model.
 
     Example: halfword info popular.halfword
     """
@@ -416,35 +431,32 @@ def info(
 @app.command()
 def serve(
     model: ModelFile = DEFAULT_MODEL,
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", help="Of HTTP; 0 for any that is free.")] = 8080,
     workers: Annotated[int, typer.Option("--workers", "-w", help="Processes that answer; one a core.")] = 1,
-    queue: Annotated[int, typer.Option(help="Requests that may wait, a worker; more get 503.")] = 128,
-    deadline: Annotated[float, typer.Option(help="Milliseconds after which the best found so far is sent.")] = 50.0,
+    queue: Annotated[int, _rare(help="Requests that may wait, a worker; more get 503.")] = 128,
+    deadline: Annotated[float, typer.Option(help="Milliseconds that a search may take.")] = 50.0,
     cache: Annotated[int, typer.Option(help="Answers kept, a worker.")] = 4096,
-    max_age: Annotated[int, typer.Option(help="Seconds for which browsers and a CDN may keep an answer.")] = 60,
-    max_prefix: Annotated[int, typer.Option(help="Characters that a prefix may have.")] = 200,
-    max_count: Annotated[int, typer.Option(help="Completions that may be asked for.")] = 100,
-    max_batch: Annotated[int, typer.Option(help="Prefixes that a batch may have.")] = 100,
-    max_body: Annotated[int, typer.Option(help="Bytes that a body may have.")] = 65_536,
-    rate_limit: Annotated[float | None, typer.Option(help="Requests a second of each client; more get 429.")] = None,
+    max_age: Annotated[int, _rare(help="Seconds for which browsers and a CDN may keep an answer.")] = 60,
+    max_prefix: Annotated[int, _rare(help="Characters that a prefix may have.")] = 200,
+    max_count: Annotated[int, _rare(help="Completions that may be asked for.")] = 100,
+    max_batch: Annotated[int, _rare(help="Prefixes that a batch may have.")] = 100,
+    max_body: Annotated[int, _rare(help="Bytes that a body may have.")] = 65_536,
+    rate_limit: Annotated[float | None, typer.Option(help="Requests a second of each client.")] = None,
     trusted_proxy: Annotated[
-        list[str] | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is believed; may be repeated.")
+        list[str] | None, _rare(help="Address of a proxy whose X-Forwarded-For is believed; may be repeated.")
     ] = None,
-    allow_origin: Annotated[
-        list[str] | None, typer.Option(help="Let pages of this origin ask; may be repeated; * for all.")
-    ] = None,
-    api_key_file: Annotated[Path | None, typer.Option(help="Keys, one a line; a request must bring one.")] = None,
-    blocklist: Annotated[
-        Path | None, typer.Option(help="Phrases, one a line, that are neither completed nor offered.")
-    ] = None,
+    allow_origin: Annotated[list[str] | None, typer.Option(help="Let pages of this origin ask; * for all.")] = None,
+    api_key_file: Annotated[Path | None, typer.Option(help="Keys, a line each; a request brings one.")] = None,
+    blocklist: Annotated[Path | None, typer.Option(help="Phrases, a line each, that are not offered.")] = None,
     unfiltered: Unfiltered = False,
-    pad: Annotated[bool, typer.Option("--pad", help="Hide the length of every answer.")] = False,
-    public_url: Annotated[str | None, typer.Option(help="What browsers call this server, behind a proxy.")] = None,
+    pad: Annotated[bool, _rare("--pad", help="Hide the length of every answer.")] = False,
+    public_url: Annotated[str | None, _rare(help="What browsers call this server, behind a proxy.")] = None,
     log_requests: Annotated[bool, typer.Option("--log-requests", help="Log every request.")] = False,
-    log_queries: Annotated[bool, typer.Option("--log-queries", help="The same, with what was typed.")] = False,
+    log_queries: Annotated[bool, _rare("--log-queries", help="Log every request with what was typed.")] = False,
+    help_all: HelpAll = False,
 ) -> None:
-    """Answer over HTTP, with a search box on the page. Logs are JSON lines on stderr.
+    """Answer over HTTP, with a search box on the page.
 
     Example: halfword serve --model my.halfword --workers 2
     """
@@ -485,7 +497,7 @@ def try_out(
     ] = None,
     unfiltered: Unfiltered = False,
 ) -> None:
-    """Type in the terminal and see the completions change at every key.
+    """Type ahead in the terminal.
 
     Example: halfword try --model my.halfword
     """
@@ -504,7 +516,7 @@ def try_out(
 
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
-    """Print what this installation can do, and how to get what is missing.
+    """Print what this installation can do, and what is missing.
 
     Example: halfword doctor
     """
@@ -584,12 +596,16 @@ def _cells(values: Iterable[float | None]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Run the command line; a foreseen mistake is one line and exit status 1, or 2 for a wrong option."""
+    """Run the command line; a foreseen mistake is one line and status 1, or 2 for a wrong option; Ctrl-C is 130."""
     try:
         app()
     except HalfwordError as error:
         print(f"halfword: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, OptionError) else 1)
+        sys.exit(128 + error.signal if error.signal else 2 if isinstance(error, OptionError) else 1)
     except BrokenPipeError:  # the reader of our output had enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:  # what Typer makes of Ctrl-C
+            print("halfword: interrupted", file=sys.stderr)
+        raise

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from halfword.errors import OutputError
+from halfword.interrupts import undisturbed
 
 
 @contextmanager
@@ -25,7 +26,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror}); nothing was changed") from error
     finally:
-        aside.unlink(missing_ok=True)
+        with undisturbed():
+            aside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -43,9 +45,26 @@ def whole_folder(path: Path, marker: str) -> Iterator[Path]:
     try:
         yield aside
         aside.chmod(0o777 & ~_umask())
-        _swap(aside, path)
+        with undisturbed():
+            _swap(aside, path)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        with undisturbed():
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def scratch_folder(output: Path) -> Iterator[Path]:
+    """Yield a folder beside `output`, on the same disk, that is gone when the block ends, however it ends."""
+    try:
+        output.absolute().parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.absolute().parent))
+    except OSError as error:
+        raise OutputError(f"{output}: cannot be written ({error.strerror})") from error
+    try:
+        yield folder
+    finally:
+        with undisturbed():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_output_file(path: Path) -> None:

@@ -1,7 +1,6 @@
 """A dataset becomes a model file: each part that was asked for is learned from the train split."""
 
 import struct
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from halfword.complete import PARTS, import_engine, open_model_file
 from halfword.dataset import Dataset, Split
 from halfword.errors import ModelFileError, OptionError, require
-from halfword.files import check_output_file
+from halfword.files import check_output_file, scratch_folder
 from halfword.model_file import Array, read_header, write_model
 
 if TYPE_CHECKING:
@@ -161,8 +160,8 @@ def _fitted(
 
     rows = data.rows(Split.VALID)
     fitted: dict[str, Array] = {}
-    with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as folder:
-        path = Path(folder) / "unfitted.halfword"
+    with scratch_folder(output) as folder:
+        path = folder / "unfitted.halfword"
         if {"ngram", "network"} <= set(options.parts):
             write_model(path, arrays, card)
             fitted |= fit_mixture(path, rows, progress)

@@ -13,6 +13,7 @@ import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
 
 from halfword.errors import LogError, OptionError, require
+from halfword.interrupts import undisturbed
 from halfword.prepare.log_format import LogFile
 from halfword.prepare.read_log import SCHEMA, read_batches
 from halfword.text import Profile
@@ -87,8 +88,11 @@ def spark_log(
     files: Sequence[LogFile], profile: Profile, folder: Path, progress: Progress, master: str
 ) -> Iterator[Any]:
     """Read the log on Spark's workers, a file each, and yield the Ibis connection; all must see `folder`."""
-    session = _spark_session(master, folder)
+    session = None
     try:
+        progress("starting Spark", 0, len(files))
+        with undisturbed():  # a Java that is left while it starts waits for ever
+            session = _spark_session(master, folder)
         progress("reading", 0, len(files))
 
         def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -103,7 +107,9 @@ def spark_log(
         session.read.parquet(str(folder / LOG)).createOrReplaceTempView(LOG)
         yield ibis.pyspark.connect(session)
     finally:
-        session.stop()
+        with undisturbed():
+            if session is not None:
+                session.stop()
 
 
 _SPARK_TYPES = {pa.int64(): "bigint", pa.string(): "string", pa.float64(): "double"}

@@ -1,6 +1,5 @@
 """From a query log to a dataset: repeats and private things are taken out, the rest is split and counted."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -15,8 +14,8 @@ import pyarrow.parquet as parquet
 
 from halfword import __version__
 from halfword.dataset import ABOUT, Split, write_dataset
-from halfword.errors import LogError, OptionError, OutputError
-from halfword.files import check_output_folder
+from halfword.errors import LogError, OptionError
+from halfword.files import check_output_folder, scratch_folder
 from halfword.prepare.backends import LOG, Progress, duckdb_log, spark_log
 from halfword.prepare.blocklist import queries_with, read_phrases
 from halfword.prepare.funnel import Funnel, SplitSize
@@ -68,7 +67,7 @@ def prepare(
     phrases = read_phrases(options.blocklist, options.profile) if options.blocklist else []
     files = find_files(logs, options.columns)
     _check_answerable(files, options)
-    with _temporary_folder(output) as folder, _engine(files, options, Path(folder), progress) as connection:
+    with scratch_folder(output) as folder, _engine(files, options, folder, progress) as connection:
         log = connection.table(LOG)
         read, broken, short = _check_broken(log, files)
         progress("counting", 0, 2)
@@ -79,7 +78,7 @@ def prepare(
         funnel = Funnel(read=read, broken=broken, too_short=short, typed=typed, repeats=repeats, **left, **_sizes(kept))
         _check_left(log, funnel, options)
         progress("writing", 0, len(Split))
-        write_dataset(output, _batches(kept, Path(folder), progress), _about(files, options, funnel))
+        write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel))
     return funnel
 
 
@@ -188,14 +187,6 @@ def _check_answerable(files: list[LogFile], options: PrepareOptions) -> None:
     if options.min_users > 1 and not files[0].holds("user"):
         raise OptionError(f"--min-users needs users and {files[0].path.name} has none; name them with --user-column")
     options.split.chosen(files)
-
-
-def _temporary_folder(output: Path) -> tempfile.TemporaryDirectory[str]:
-    try:
-        output.absolute().parent.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.absolute().parent)
-    except OSError as error:
-        raise OutputError(f"{output}: cannot be written ({error.strerror})") from error
 
 
 def _engine(

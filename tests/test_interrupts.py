@@ -1,0 +1,141 @@
+"""Ctrl-C at a known moment: status 130, one line, and nothing half-written."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from halfword.errors import HalfwordError
+from halfword.interrupts import interrupts, undisturbed
+from tests.conftest import COUNTS, MakeModel
+
+STOPPED = (130, -signal.SIGINT)  # Python ends itself by the signal if it came amid an import; shells say 130
+
+
+def start(*arguments: str | Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "halfword", *map(str, arguments)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+
+
+def interrupt(process: subprocess.Popen[str], when: Callable[[], object], times: int = 1) -> list[str]:
+    """Press Ctrl-C as soon as `when` holds; return the last line of stderr and what was written before it."""
+    deadline = time.monotonic() + 120
+    while not when():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode in STOPPED, stderr
+    assert "Traceback" not in stderr
+    assert "leaked" not in stderr
+    return stderr.splitlines()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.txt"
+    path.write_text("".join(f"query number {number} of 서울\n" for number in range(1_000_000)))
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    rows = [f"{word} {number}" for number in range(400) for word in COUNTS]
+    for split in ("train", "valid", "test"):
+        (folder / f"{split}.query.txt").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_prepare_leaves_the_old_dataset_and_nothing_else(log: Path, tmp_path: Path, times: int) -> None:
+    output = tmp_path / "data"
+    output.mkdir()
+    (output / "dataset.json").write_text("{}")
+    process = start("prepare", log, "-o", output)
+    lines = interrupt(process, lambda: list(tmp_path.glob(".data.*/log.duckdb")), times)
+    assert lines == ["halfword: interrupted"]
+    assert names(tmp_path) == ["data", "log.txt"]
+    assert names(output) == ["dataset.json"]
+
+
+@pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java")
+def test_prepare_on_spark_leaves_nothing_when_java_is_only_starting(log: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    process = start("prepare", log, "-o", tmp_path / "data", "--engine", "spark")
+    lines = interrupt(process, lambda: list(tmp_path.glob(".data.*/spark.log")))
+    assert lines[-1] == "halfword: interrupted"
+    assert names(tmp_path) == ["log.txt"]
+
+
+def test_training_a_network_keeps_a_checkpoint_to_go_on_from(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    output = tmp_path / "models" / "my.halfword"
+    output.parent.mkdir()
+    sizes = ("--hidden-size", "16", "--embedding-size", "8", "--segmentation", "char", "--epochs", "1000")
+    process = start("train", data, "--parts", "network", "-o", output, *sizes, "--device", "cpu")
+    lines = interrupt(process, (output.parent / "my.halfword.log.jsonl").exists)
+    assert lines[-1].startswith("halfword: stopped in epoch ")
+    assert lines[-1].endswith("--resume")
+    assert names(output.parent) == ["my.halfword.checkpoint", "my.halfword.log.jsonl"]
+
+
+def test_weighing_the_parts_leaves_nothing(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sentencepiece")
+    output = tmp_path / "models" / "my.halfword"
+    output.parent.mkdir()
+    process = start("train", data, "--parts", "popular,ngram", "--vocabulary", "40", "-o", output)
+    lines = interrupt(process, lambda: list(output.parent.glob(".my.halfword.*/*.halfword")))
+    assert lines[-1] == "halfword: interrupted"
+    assert names(output.parent) == []
+
+
+def test_complete_ends_in_the_middle_of_stdin(make_model: MakeModel) -> None:
+    process = start("complete", "-n", "1", "-m", make_model(COUNTS))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("we\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "we\tweather\n"
+    assert interrupt(process, lambda: True) == ["halfword: interrupted"]
+
+
+def test_evaluate_and_bench_end_quietly(data: Path, make_model: MakeModel) -> None:
+    model = make_model({f"{word} {number}": 1 for number in range(400) for word in COUNTS})
+    for command in ("evaluate", "bench"):
+        process = start(command, "-m", model, "-d", data)
+        opened = Path(f"/proc/{process.pid}/maps")
+        lines = interrupt(process, lambda opened=opened: str(model) in opened.read_text())  # type: ignore[misc]
+        assert lines == ["halfword: interrupted"]
+
+
+def test_ctrl_c_waits_while_something_is_cleaned_up() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        with undisturbed():
+            signal.raise_signal(signal.SIGINT)
+            done.append("cleaned up")
+        done.append("never")
+    assert done == ["cleaned up"]
+
+
+def test_a_mistake_tells_which_signal_is_behind_it() -> None:
+    with pytest.raises(HalfwordError) as caught, interrupts():  # noqa: PT012
+        signal.raise_signal(signal.SIGINT)
+        raise HalfwordError("stopped")
+    assert caught.value.signal == signal.SIGINT
