@@ -23,6 +23,7 @@ from halfword.checkpoint import (
 from halfword.dataset import Dataset, Split
 from halfword.distributed import World, choose_device, join_world
 from halfword.errors import ModelFileError
+from halfword.imagine import with_imagined
 from halfword.loss_plot import write_loss_plot
 from halfword.model_file import Array
 from halfword.network import Network
@@ -30,7 +31,7 @@ from halfword.network_training import NetworkTraining
 from halfword.sample import sampled_tokens
 from halfword.segment import Segmenter, piece_arrays, train_segmenter
 from halfword.step import Stepper, seeded
-from halfword.teacher import read_teacher
+from halfword.teacher import Teacher, read_teacher
 from halfword.train_network import RunOptions, Training
 from halfword.weights import network_arrays
 
@@ -59,7 +60,12 @@ def learn_network(
         segmenter = _segmenter(train, arrays, options, world, device, progress)
         progress(f"segmenting {len(train):,} queries")
         queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
-        stepper = make_stepper(segmenter, options, world, device)
+        teacher = read_teacher(options.teachers, segmenter, device)
+        if teacher and options.imagined:
+            progress(f"imagining {options.imagined:,} queries")
+            generator = seeded(device, options.seed, "imagine")
+            queries[0] = with_imagined(queries[0], teacher, segmenter, options.imagined, generator)
+        stepper = make_stepper(segmenter, options, world, device, teacher)
         _restore(stepper, arrays, state)
         state.seconds += time.monotonic() - started
         training = Training(stepper, queries[0], queries[1], state, output, segmenter.model, run)
@@ -71,10 +77,15 @@ def learn_network(
         return _result(training, segmenter, world)
 
 
-def make_stepper(segmenter: Segmenter, options: NetworkTraining, world: World, device: torch.device) -> Stepper:
+def make_stepper(
+    segmenter: Segmenter,
+    options: NetworkTraining,
+    world: World,
+    device: torch.device,
+    teacher: Teacher | None = None,
+) -> Stepper:
     """Make a fresh network and what trains it fastest on `device`."""
     network = Network(segmenter.size, options.network, seeded(torch.device("cpu"), options.seed, "weights")).to(device)
-    teacher = read_teacher(options.teachers, segmenter, device)
     if device.type == "cuda" and find_spec("triton"):
         from halfword.graph_step import GraphStepper
 

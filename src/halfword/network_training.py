@@ -53,6 +53,7 @@ class NetworkTraining:
     weight_decay: float = 0.0
     teachers: tuple[str, ...] = ()  # model files whose networks, their mean, teach this one
     teacher_share: float = 0.7  # of the target that is what a teacher says, where there is one, not the next piece
+    imagined: int = 0  # queries that the teachers make up, read beside those of the log
     most_tokens: int = 40  # a query is cut here
     seed: int = 0
     time_limit: float | None = None  # minutes
@@ -66,6 +67,9 @@ class NetworkTraining:
         _check("clip", self.clip, 1e-9, 1e9)
         _check("weight decay", self.weight_decay, 0, 1)
         _check("teacher share", self.teacher_share, 0, 1)
+        _check("imagined", self.imagined, 0, 1_000_000_000)
+        if self.imagined and not self.teachers:
+            raise OptionError("imagined queries come from a teacher; name one, or leave them out")
         _check("most tokens", self.most_tokens, 2, 1000)
         _check("time limit", self.time_limit or 1, 1e-9, 1e6)
 
