@@ -66,6 +66,9 @@ def _lengths(content: Mapping[str, Any]) -> Figure:
 
 
 def _panel(axes: Axes, panel: Mapping[str, Any], labels: Mapping[str, str]) -> None:
+    if not panel["lengths"]:
+        axes.text(0.5, 0.5, "too few rows", color=MUTED, ha="center", transform=axes.transAxes)
+        axes.set(xticks=[], yticks=[])
     for name, points in panel["curves"].items():
         colour = CURVE_COLOURS[name]
         values, low, high = ([point[part] for point in points] for part in ("value", "low", "high"))
@@ -99,7 +102,7 @@ def _frontier(content: Mapping[str, Any], beside: Mapping[str, tuple[float, floa
     axes.set_xlabel("milliseconds a completion on one core, median")
     axes.set_ylabel("MRR over all")
     axes.margins(0.12, 0.08)
-    axes.legend(loc="lower right", fontsize=8)
+    figure.legend(loc="outside upper left", fontsize=8, ncols=2)
     label_points(figure, axes, [*others, *best, *(point for point in points if point not in best)])
     return figure
 

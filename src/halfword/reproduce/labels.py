@@ -27,9 +27,6 @@ def label_points(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
     canvas.draw()
     renderer = canvas.get_renderer()
     taken = [_mark(axes, point) for point in points]
-    legend = axes.get_legend()
-    if legend is not None:
-        taken.append(legend.get_window_extent(renderer))
     room = axes.get_window_extent(renderer)
     for point in points:
         for across, up, side in _PLACES:

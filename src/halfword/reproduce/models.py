@@ -1,13 +1,13 @@
 """The models of a report: each recipe is trained once, and known again by what it was made from."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from halfword.dataset import Dataset
-from halfword.errors import ModelFileError
+from halfword.errors import HalfwordError, ModelFileError
 from halfword.network_training import NetworkTraining
 from halfword.reproduce.recipes import Recipe
 from halfword.reproduce.records import FORMAT, as_read, digest_of, read_json, write_json
@@ -35,6 +35,16 @@ class Models:
         found = read_json(self._record_path(recipe))
         made_from = self._made_from(recipe)
         return found if made_from is not None and found.get("made_from") == made_from else None
+
+    def records(self, recipes: Iterable[Recipe]) -> dict[str, dict[str, Any]]:
+        """Return what is known of the finished ones among `recipes` and the models that they need, by name."""
+        found: dict[str, dict[str, Any]] = {}
+        for recipe in recipes:
+            found |= self.records(recipe.needed())
+            record = self.record(recipe)
+            if record is not None:
+                found[recipe.name] = record
+        return found
 
     def ready(self, recipe: Recipe) -> Path:
         """Return the file of a model, trained now if that was never done."""
@@ -87,7 +97,13 @@ class Models:
             resume=resume,
             note="Trained by halfword reproduce.",
         )
-        return train(self._data, self.path(recipe), options, lambda stage: self._progress(f"{recipe.name}: {stage}"))
+        try:
+            return train(
+                self._data, self.path(recipe), options, lambda stage: self._progress(f"{recipe.name}: {stage}")
+            )
+        except HalfwordError as error:
+            error.args = (str(error).removesuffix(" and --resume"),)  # which here goes without saying
+            raise
 
     def _taught(self, recipe: Recipe) -> NetworkTraining | None:
         """Return how the network learns, with the files of its teachers."""

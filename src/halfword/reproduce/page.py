@@ -10,12 +10,14 @@ from halfword.reproduce import prose
 from halfword.reproduce.sample import GROUPS
 from halfword.reproduce.tables import (
     COSTS,
+    OTHERS,
     SHOWN,
     Cell,
     Line,
     accident_lines,
     comparison_columns,
     comparison_lines,
+    other_lines,
     tables,
 )
 from halfword.reproduce.words import METRIC_NAMES
@@ -27,6 +29,7 @@ def page(content: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
     """Return the whole page; `pictures` are SVG by name."""
     sections = {
         "table": ("Results", _results(content)),
+        "others": ("Other metrics", _others(content)),
         "comparisons": ("Which differences are real", _comparisons(content)),
         "pictures": ("Pictures", _pictures(pictures)),
         "examples": ("Examples", _examples(content)),
@@ -92,6 +95,20 @@ def _cell(cell: Cell, edge: bool = False, left: bool = False) -> str:
     return f"<td{attribute}>{escape(cell.text)}{note}</td>"
 
 
+def _others(content: Mapping[str, Any]) -> str:
+    lines = other_lines(content)
+    head = _simple_head(["", *(METRIC_NAMES[metric] for metric in OTHERS)])
+    return f"<p>{escape(prose.OTHER_METRICS)}</p>\n{_scroll(_plain_table(head, lines))}" if lines else ""
+
+
+def _plain_table(head: str, lines: Iterable[Line]) -> str:
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(line.label)}</th>{"".join(_cell(cell) for cell in line.cells)}</tr>'
+        for line in lines
+    )
+    return f"<table>{head}\n<tbody>\n{body}\n</tbody></table>"
+
+
 def _comparisons(content: Mapping[str, Any]) -> str:
     lines = comparison_lines(content)
     if not lines:
@@ -154,12 +171,7 @@ def _accident(content: Mapping[str, Any]) -> str:
     if not lines:
         return ""
     head = _simple_head(["", "PMRR", "PMRR with it", "the paper's PMRR", "MRR", "MRR with it"])
-    body = "\n".join(
-        f'<tr><th scope="row">{escape(line.label)}</th>{"".join(_cell(cell) for cell in line.cells)}</tr>'
-        for line in lines
-    )
-    table = _scroll(f"<table>{head}\n<tbody>{body}</tbody></table>")
-    return f"<p>{escape(prose.accident(content))}</p>\n{table}"
+    return f"<p>{escape(prose.accident(content))}</p>\n{_scroll(_plain_table(head, lines))}"
 
 
 def _made(content: Mapping[str, Any]) -> str:

@@ -12,6 +12,12 @@ CAPTIONS = {
     "Up and to the left is better; the dotted line joins the rows than which none is both faster and better.",
 }
 
+OTHER_METRICS = (
+    "Over all rows. Success is whether the query is among the ten; partial MRL counts what may be missing at the end "
+    "while whole words from the beginning of the query are still offered; normalised MRL is the share of a query that "
+    "may be missing (the paper suggests both); keystrokes saved is the share of the keys that a user need not press."
+)
+
 METHOD = (
     "Prefix lengths for MRR and PMRR are fixed by the paper's hash; MRL and the keystrokes saved ask every prefix.",
     "The networks of the paper's rows have the paper's size, pieces and number of epochs; the learning rate rises and "
@@ -108,14 +114,14 @@ def facts(content: Mapping[str, Any]) -> dict[str, str]:
     made, data = content["made"], content["data"]
     timed = sorted({_machine(row["speed"]["machine"]) for row in content["rows"] if row["speed"]})
     asked = sorted({_machine(row["measured_on"]["machine"]) for row in content["rows"] if "metrics" in row})
-    trained = {row["model"]["name"]: row["model"].get("seconds", 0.0) for row in content["rows"]}
+    minutes = sum(model["seconds"] for model in content["models"].values()) / 60
     return {
         "data": f"{data['name']}, fingerprint {data['fingerprint']}",
         "seed": str(content["options"]["seed"]),
         "versions": ", ".join(f"{name} {version}" for name, version in made["versions"].items()),
         "asked on": "; ".join(asked) or "–",
         "timed on": "; ".join(timed) or "–",
-        "trained": f"{len(trained)} models in {number(sum(trained.values()) / 60)} minutes",
+        "trained": f"{len(content['models'])} models in {number(minutes)} minutes",
     }
 
 

@@ -16,6 +16,7 @@ from halfword.reproduce.rows import Row
 from halfword.reproduce.sample import Numbers, Sample
 
 Progress = Callable[[str, int, int], None]
+_AT_ONCE = {"cpu": 2048, "cuda": 65536}  # prefixes; a GPU wants many
 _FIELDS = ("rank", "partial_rank", "recovered", "partly_recovered", "typed")  # of `Measured`; 0 for none
 
 
@@ -98,7 +99,7 @@ def measure_quality(folder: Path, question: Question, model: Path, device: str, 
     """Ask every query of the sample, and keep what was found."""
     row, sample = question.row, question.sample
     completer, place = completer_of(row, model, device)
-    asker = Asker(completer, question.search, progress)
+    asker = Asker(completer, question.search, progress, _AT_ONCE[place])
     found = measure(asker, sample.rows, sample.known, question.walk)
     about = {
         "format": FORMAT,

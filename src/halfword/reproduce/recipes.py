@@ -5,7 +5,7 @@ from typing import Any
 
 from halfword.network_training import NetworkTraining, changed, preset_named
 
-_QUICK = {"embedding_size": 32, "epochs": 5, "time_limit": 0.15}
+_QUICK = {"embedding_size": 32, "epochs": 4, "time_limit": 0.5}
 _SMALLER = 10  # times fewer hidden units in a quick report
 
 

@@ -79,7 +79,7 @@ def describe(found: Found, figures: Figures, sample: Sample) -> dict[str, Any]:
         "name": row.name,
         "label": row.label,
         "group": row.group,
-        "model": {"name": row.model.name, **row.model.describe(), **_model_facts(found.model)},
+        "model": row.model.name,
         "parts": list(row.parts),
         "precision": row.precision,
         "search": asdict(row.search),
@@ -99,10 +99,6 @@ def describe(found: Found, figures: Figures, sample: Sample) -> dict[str, Any]:
         "paper_mode": _paper_mode(found.paper, sample),
         "measured_on": {name: value for name, value in found.quality.about.items() if name != "made_from"},
     }
-
-
-def _model_facts(record: dict[str, Any] | None) -> dict[str, Any]:
-    return {} if record is None else {name: record[name] for name in ("model", "bytes", "seconds", "card")}
 
 
 def _facts(speed: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -11,10 +11,16 @@ from halfword.reproduce.recipes import POPULAR, Recipe, blend, paper_network
 
 GROUPS = {
     "paper": "The paper's table",
-    "vocabulary": "Vocabularies, each at its best setting",
+    "vocabulary": "Vocabularies (256 pieces unless said), each at its best setting",
     "search": "Ways to search the same network",
     "ours": "Memory, popularity and network",
     "beyond": "Beyond: larger networks, and what they teach small ones",
+}
+ALSO = {  # rows of another group that a table shows once more, to compare with
+    "vocabulary": ("bpe-256-r", "sr-256-r-m"),
+    "search": ("bpe-256-r", "sr-256-r-m"),
+    "ours": ("mpc",),
+    "beyond": ("bpe-256-r-m",),
 }
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfword.reproduce.results import COMPARED
-from halfword.reproduce.rows import GROUPS
+from halfword.reproduce.rows import ALSO, GROUPS
 from halfword.reproduce.sample import GROUPS as NOVELTY
 from halfword.reproduce.words import METRIC_NAMES, NOTHING, chance, figure, half_width, marks, number
 
 SHOWN = ("mrr", "pmrr", "mrl")
+OTHERS = ("success", "partial_mrl", "normalised_mrl", "keystrokes_saved")
 COSTS = ("steps", "cells", "p50 ms", "CPU /s", "GPU /s", "MB")
 
 
@@ -37,8 +38,9 @@ def tables(content: Mapping[str, Any]) -> dict[str, list[Line]]:
     found = {}
     for group, title in GROUPS.items():
         rows = [row for row in content["rows"] if row["group"] == group]
+        also = [row for row in content["rows"] if row["name"] in ALSO.get(group, ())]
         if rows:
-            found[title] = _lines(rows)
+            found[title] = _lines([*also, *rows])
     return found
 
 
@@ -74,7 +76,7 @@ def _figures(row: Mapping[str, Any], best: Mapping[tuple[str, str], float | None
                 continue
             text = figure(metric, estimates[group]["value"])
             is_best = text == figure(metric, best[metric, group]) and text != NOTHING
-            cells.append(Cell(text, half_width(metric, estimates[group]) if group == "all" else "", is_best))
+            cells.append(Cell(text, half_width(metric, estimates[group]), is_best))
     return cells
 
 
@@ -93,6 +95,20 @@ def _published(paper: Mapping[str, Any]) -> list[Cell]:
     return [*cells, *(Cell("" if value is None else number(value)) for value in costs)]
 
 
+def other_lines(content: Mapping[str, Any]) -> list[Line]:
+    """Return the metrics that the paper does not report, over all rows."""
+    lines = []
+    for row in content["rows"]:
+        if "metrics" in row:
+            estimates = [(metric, row["metrics"].get(metric, {}).get("all")) for metric in OTHERS]
+            lines.append(Line(row["label"], [_estimate(metric, found) for metric, found in estimates]))
+    return lines
+
+
+def _estimate(metric: str, found: Mapping[str, Any] | None) -> Cell:
+    return Cell(NOTHING) if found is None else Cell(figure(metric, found["value"]), half_width(metric, found))
+
+
 def comparison_columns() -> list[str]:
     """Return the names of the columns of differences."""
     return [f"{METRIC_NAMES[metric]} {group}" for metric, group in COMPARED]
@@ -108,7 +124,7 @@ def comparison_lines(content: Mapping[str, Any]) -> list[Line]:
     for question, tests in by_question.items():
         first, second = labels[tests[0]["first"]], labels[tests[0]["second"]]
         found = {(test["metric"], test["group"]): test for test in tests}
-        cells = [Cell(f"{first} − {second}"), *(_difference(found.get(key)) for key in COMPARED)]
+        cells = [Cell(f"{first} less {second}"), *(_difference(found.get(key)) for key in COMPARED)]
         lines.append(Line(question, cells))
     return lines
 

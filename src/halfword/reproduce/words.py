@@ -1,5 +1,6 @@
 """Numbers and options as people read them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 NOTHING = "–"
@@ -28,7 +29,7 @@ def figure(metric: str, value: float | None, signed: bool = False) -> str:
     return sign + text
 
 
-def half_width(metric: str, estimate: dict[str, Any]) -> str:
+def half_width(metric: str, estimate: Mapping[str, Any]) -> str:
     """Return how far an interval reaches to either side, such as ±.003."""
     if estimate["low"] is None:
         return ""
@@ -64,10 +65,3 @@ def marks(p: float) -> str:
     ['***', '**', '*', '']
     """
     return "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else ""
-
-
-def verdict(test: dict[str, Any]) -> str:
-    """Return in a word what a comparison says."""
-    if test["p_adjusted"] >= 0.05:
-        return "no difference found"
-    return "better" if test["value"] > 0 else "worse"

@@ -1,6 +1,7 @@
 """From a dataset to a report, step by step; whatever is finished is kept and not done again."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from halfword.dataset import Dataset
 from halfword.errors import MissingExtraError, OptionError, OutputError, require
 from halfword.reproduce import examples
-from halfword.reproduce.machine import has_gpu, machine, versions
+from halfword.reproduce.machine import has_gpu, machine, one_thread, versions
 from halfword.reproduce.models import Models
 from halfword.reproduce.quality import Quality, Question, kept_quality, measure_quality
 from halfword.reproduce.records import FORMAT, fingerprint, read_json, write_json
@@ -16,6 +17,7 @@ from halfword.reproduce.report import write_report
 from halfword.reproduce.results import Found, results
 from halfword.reproduce.rows import Row, chosen_rows
 from halfword.reproduce.sample import Sample, draw_sample
+from halfword.reproduce.small import SmallDataset
 from halfword.reproduce.speed import kept_speed, made_from, measure_speed
 from halfword.reproduce.statistics import Bootstrap
 
@@ -34,7 +36,7 @@ class ReproduceOptions:
     rows: tuple[str, ...] = ()  # names or groups; none stands for all
     steps: tuple[str, ...] = STEPS
     paper: bool = False  # repeat the accident of the paper's code in all figures
-    quick: bool = False  # small networks, few test rows
+    quick: bool = False  # small networks, part of the data
     device: str = "auto"
     sample: int | None = None  # test rows; None: all, or few when quick
     seed: int = 0
@@ -64,10 +66,12 @@ def reproduce(
         require("matplotlib", "reproduce")
     device = _device(options.device)
     progress("reading the dataset")
+    data = SmallDataset.of(data) if options.quick else data
     mark = fingerprint(data)
     _claim(folder, mark, options)
     work = _Work(data, folder, options, device, mark, progress)
-    return work.run()
+    with one_thread() if options.quick else nullcontext():
+        return work.run()
 
 
 def _device(name: str) -> str:
@@ -221,6 +225,7 @@ class _Work:
             "made": {"versions": versions(), "machine": machine(), "bootstrap": bootstrap.draws},
             "data": {"name": self._data.path.name, "fingerprint": self._mark, **self._sample.describe()},
             "options": {name: getattr(self._options, name) for name in ("rows", "paper", "quick", "sample", "seed")},
+            "models": self._models.records(each.row.model for each in self._found),
             **results(self._found, self._sample, bootstrap),
         }
         self._tell("writing")
