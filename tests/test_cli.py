@@ -65,6 +65,42 @@ def test_a_reader_that_leaves_early_is_no_mistake(make_model: MakeModel) -> None
     assert (result.stdout, result.stderr) == ("new york times\n", "")
 
 
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "halfword", "complete", "new"], stdout=full, stderr=-1, text=True
+        )
+    assert (result.returncode, result.stderr) == (
+        1, "halfword: the output cannot be written (no space is left on the device)\n"
+    )  # fmt: skip
+
+
+def test_a_terminal_that_knows_ascii_only_is_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = halfword("doctor")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "\\u2713 halfword" in result.stdout
+
+
+@pytest.mark.parametrize("prefix", ["", "  ", "😀", "NEW YO", "서울", "مرحبا", "a" * 5000, "ab\x01c", "-- -x"])
+def test_odd_prefixes_are_completed_or_not_but_never_a_mistake(prefix: str) -> None:
+    result = halfword("complete", "--json", "--", prefix)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["prefix"] == prefix
+
+
+def test_no_prefix_at_all_is_no_mistake() -> None:
+    assert halfword("complete", stdin=b"").returncode == 0
+
+
+def test_what_is_no_model_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("new york\n")
+    (tmp_path / "empty").write_text("")
+    assert_refused(halfword("complete", "-m", tmp_path, "x"), "is a folder, a model is a file")
+    assert_refused(halfword("complete", "-m", tmp_path / "log.txt", "x"), "is not a model file")
+    assert_refused(halfword("info", tmp_path / "empty"), "is not a model file: it is empty")
+
+
 def test_info_prints_the_card_and_the_sizes(make_model: MakeModel) -> None:
     model = make_model(COUNTS)
     assert json.loads(halfword("info", model, "--json").stdout)["card"]["profile"] == "default"

@@ -1,5 +1,7 @@
 """The command line: one subcommand a stage; the only module that prints."""
 
+import errno
+import io
 import json
 import os
 import sys
@@ -597,15 +599,29 @@ def _cells(values: Iterable[float | None]) -> Iterator[str]:
 
 def main() -> None:
     """Run the command line; a foreseen mistake is one line and status 1, or 2 for a wrong option; Ctrl-C is 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # it is None when it was closed before we began
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only is no reason to stop
     try:
         app()
     except HalfwordError as error:
         print(f"halfword: {error}", file=sys.stderr)
         sys.exit(128 + error.signal if error.signal else 2 if isinstance(error, OptionError) else 1)
     except BrokenPipeError:  # the reader of our output had enough, as `head` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
+        sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _forget_output()
+        print("halfword: the output cannot be written (no space is left on the device)", file=sys.stderr)
         sys.exit(1)
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:  # what Typer makes of Ctrl-C
             print("halfword: interrupted", file=sys.stderr)
         raise
+
+
+def _forget_output() -> None:
+    """Let what Python still holds for stdout go nowhere, or it would complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
