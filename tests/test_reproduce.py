@@ -250,3 +250,9 @@ def test_the_command_prints_the_table_and_where_the_report_is(text_folder: Path,
     wrong = subprocess.run([*map(str, command[:-1]), "bert"], capture_output=True, text=True)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("halfword: no row is called bert")
+
+
+def test_help_has_an_example() -> None:
+    done = subprocess.run([sys.executable, "-m", "halfword", "reproduce", "--help"], capture_output=True, text=True)
+    assert "Example: halfword reproduce data/ -o report/ --quick" in done.stdout
+    assert len(done.stdout.splitlines()) <= 50  # one screen
