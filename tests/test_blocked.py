@@ -21,7 +21,13 @@ scunthorpe|essex county|sextant|cockpit|analysis|assessment|hancock|cumulus|magn
 titanic|breast cancer|anal fissure|sex education|sex offender registry|sexually transmitted diseases
 erectile dysfunction|rape crisis center|dicks sporting goods|dick van dyke|moby dick|maine coon cats
 ford escort|gay marriage|naked mole rat|same-sex marriage|snigger|sex offenders in texas|raccoon
-dyker heights|spice girls|canal|shiitake mushrooms|boston cream pie"""
+dyker heights|spice girls|canal|shiitake mushrooms|boston cream pie|shitake mushrooms|sussex|middlesex|penistone
+clitheroe|cockermouth|cockburn|peacock|cocktail|cocktails|therapist|physical therapist|analyst|grape|drapes|dickens
+dickinson|cummings|documents|assassin|classic|bass fishing|titan|constitution|matsushita|arsenal|niger|nigeria
+mongolia|mong kok|troon golf|chinook|japan|japanese|pakistan|homosexuality|homogeneous|fire retardant|bitcoin|shih tzu
+hooker furniture|john lee hooker|nude mice|abo blood type|abo typing|fap gene|mg midget|wire strippers|garden hoes
+gypsy moth|washington redskins|uncle toms cabin|fairy tales|lesbian rights|gay teen suicide|teen girls clothing
+penis|vagina|masturbation|orgasm|pedophile|sexual abuse|rape|homo naledi|sex worker|opposite sex|butthole surfers"""
 PREFIXES = [
     *map("".join, product(ascii_lowercase, repeat=2)),
     *(
@@ -39,7 +45,10 @@ def shipped() -> Blocklist:
 
 
 @pytest.mark.parametrize(
-    "text", ["sex", "free porn", "freepornvideos.com", "xxx-rated", "nigger jokes", "big tits", "www.sex.com"]
+    "text",
+    """sex|free porn|freepornvideos.com|xxx-rated|nigger jokes|big tits|www.sex.com|dick pics|jizz|wiggers|lezzy
+golliwogs|sand monkeys|curry munchers|jungle bunnies|fudge packers|trannies|libtards|spazzes|window lickers|camwhores
+shitholes|bellends|faggotry|carpet munchers|chinky eyes|teen girls|hooker|nude""".replace("\n", "|").split("|"),
 )
 def test_what_is_blocked(text: str, shipped: Blocklist) -> None:
     assert shipped.blocks(text)
