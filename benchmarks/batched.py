@@ -84,7 +84,7 @@ def prefix_of(query: str) -> str:
 
 def measure(completer: BatchedNeural, prefixes: Sequence[str], options: SearchOptions, batch: int) -> dict[str, Any]:
     """Time one pass over the prefixes, after a warm-up."""
-    answer(completer, prefixes[: min(batch, len(prefixes))], options, batch)
+    answer(completer, prefixes[: min(batch, 20000)], options, batch)
     timed = TimedStarts.__new__(TimedStarts)
     timed.__dict__.update(completer._starts.__dict__)
     completer._starts, completer.work = timed, Work()
@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=20000)
     parser.add_argument("--beams", type=int, nargs="+", default=[10, 30])
     parser.add_argument("--batches", type=int, nargs="+", default=[2048, 16384])
+    parser.add_argument("--walk", type=int, default=0, help="also ask every prefix of so many queries, in one call")
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--engine-rows", type=int, default=2000)
     parser.add_argument("--device")
@@ -173,6 +174,10 @@ def main() -> None:
             print(json.dumps(result), flush=True)
             for kernel in kernels[: given.profile]:
                 print(f"  {kernel.seconds * 1e3:9.3f} ms {kernel.calls:6d} × {kernel.name}")
+        if given.walk:
+            walked = list({query[:length]: None for query in rows[: given.walk] for length in range(2, len(query))})
+            result = measure(completer, walked, options, len(walked))
+            print(json.dumps(told | {"beam": beam, "walked": len(walked)} | result | {"answers": None}), flush=True)
 
 
 if __name__ == "__main__":

@@ -149,6 +149,18 @@ nb::tuple start_tree(const Pieces& pieces, const std::vector<std::string>& prefi
 template <typename T, std::size_t dimensions>
 using Numbers = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 
+/// A Python `Completion`, filled in where it was allocated: twice as fast as `to_python`, which counts for millions.
+nb::object fill_completion(const Completion& completion, const nb::str& source, nb::handle type) {
+  auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
+  PyObject* made = kind->tp_alloc(kind, 3);
+  if (made == nullptr) throw nb::python_error();
+  const auto size = static_cast<Py_ssize_t>(completion.text.size());
+  PyTuple_SET_ITEM(made, 0, PyUnicode_DecodeUTF8(completion.text.data(), size, "replace"));
+  PyTuple_SET_ITEM(made, 1, PyFloat_FromDouble(completion.score));
+  PyTuple_SET_ITEM(made, 2, nb::object(source).release().ptr());
+  return nb::steal(made);
+}
+
 /// The completions of every prefix, those with a finite score alone.
 nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefixes, Numbers<float, 2> scores,
                      Numbers<std::int32_t, 2> tails, Numbers<std::int32_t, 3> reversed, nb::handle type) {
@@ -167,8 +179,15 @@ nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefi
       std::sort(spelled[i].begin(), spelled[i].end(), comes_first);
     });
   }
+  const nb::str source = name_of(Source::model);
+  const bool collecting = PyGC_Disable() != 0;  // so many new tuples would set it off again and again, for nothing
   nb::list lists;
-  for (const std::vector<Completion>& completions : spelled) lists.append(to_python(completions, type));
+  for (const std::vector<Completion>& completions : spelled) {
+    nb::list list;
+    for (const Completion& completion : completions) list.append(fill_completion(completion, source, type));
+    lists.append(std::move(list));
+  }
+  if (collecting) PyGC_Enable();
   return lists;
 }
 

@@ -1,14 +1,22 @@
 """The steps of a batched search in Triton equal those in PyTorch."""
 
+import math
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+from torch.testing import assert_close
 
 from halfword import SearchOptions, load
 from halfword.batched import BatchedNeural
-from halfword.row_steps import Grammar, Norm, RowSteps, steps_on
-from tests.toy import Toy, write_toy
+from halfword.columns import make_columns
+from halfword.row_steps import RowSteps, steps_on
+from halfword.rows import Best, Grammar, Norm, Rows
+from tests.toy import Toy, piece_arrays, write_toy
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 DEVICE = torch.device("cuda")
@@ -25,27 +33,54 @@ def test_cells(with_table: bool) -> None:
     norm = Norm(torch.randn(3, size, device=DEVICE), torch.randn(3, size, device=DEVICE))
     found = steps_on(DEVICE).step_cells(gates, table, columns, cells, parents, norm)
     expected = RowSteps().step_cells(gates, table, columns, cells, parents, norm)
-    torch.testing.assert_close(found, expected, atol=2e-3, rtol=2e-3)
+    assert_close(found, expected, atol=2e-3, rtol=2e-3)
+
+
+def toy_pieces(size: int) -> dict[str, NDArray[Any]]:
+    """A vocabulary of so many numbers, and the specials."""
+    kinds = {"U8": "<u1", "U32": "<u4", "F32": "<f4"}
+    arrays = piece_arrays(Toy(pieces=tuple(map(str, range(size)))), np.random.default_rng(0))
+    return {name: np.frombuffer(array.data, kinds[array.dtype]) for name, array in arrays.items()}
+
+
+def make_rows() -> Rows:
+    """Rows of 40 prefixes: none to five each."""
+    counts = torch.arange(40, device=DEVICE) % 6
+    begins = functional.pad(counts.cumsum(0), (1, 0))
+    size = int(begins[-1])
+    return Rows(
+        width=5,
+        begins=begins,
+        prefixes=torch.repeat_interleave(torch.arange(40, device=DEVICE), counts),
+        scores=torch.randn(size, device=DEVICE),
+        hashes=torch.randint(-4, 4, (size,), device=DEVICE),
+        links=torch.arange(size, device=DEVICE),
+        after_space=torch.rand(size, device=DEVICE) > 0.5,
+        wholeness=None,
+    )
 
 
 @pytest.mark.parametrize(("width", "group"), [(24, 4), (256, 16), (1024, 32)])
-def test_scores(width: int, group: int) -> None:
+@pytest.mark.parametrize("beam", [1, 10, 30])
+def test_steps(width: int, group: int, beam: int) -> None:
+    fused, plain, rows = steps_on(DEVICE), RowSteps(), make_rows()
     grammar = Grammar(end=width - 2, spelled=width - 5, words=(3, 9), group=group)
-    logits = torch.randn(50, width, device=DEVICE) * 5
-    bases = torch.randn(50, device=DEVICE)
-    after_space = torch.rand(50, device=DEVICE) > 0.5
-    found, expected = logits.clone(), logits.clone()
-    found_rest = steps_on(DEVICE).score(found, bases, after_space, grammar)
-    expected_rest = RowSteps().score(expected, bases, after_space, grammar)
-    torch.testing.assert_close((found, *found_rest), (expected, *expected_rest), atol=1e-4, rtol=1e-4)
-
-
-def test_best_texts() -> None:
-    scores = torch.randn(200, 40, device=DEVICE)
-    hashes = torch.randint(-8, 8, (200, 40), device=DEVICE)
-    torch.testing.assert_close(
-        steps_on(DEVICE).best_texts(scores, hashes, 7), RowSteps().best_texts(scores, hashes, 7), atol=0, rtol=0
-    )
+    logits = torch.randn(len(rows.scores), width, device=DEVICE) * 5
+    scored = plain.score(logits.clone(), rows.scores, rows.after_space, grammar)
+    also = fused.score(logits.clone(), rows.scores, rows.after_space, grammar)
+    assert_close((also.scores, also.peaks, also.ends), (scored.scores, scored.peaks, scored.ends))
+    best = Best(torch.full((40, 3), -math.inf, device=DEVICE), torch.zeros(40, 3, dtype=torch.int64, device=DEVICE))
+    noted, also_noted = plain.note_ends(best, rows, scored.ends), fused.note_ends(best, rows, scored.ends)
+    assert_close(also_noted.scores, noted.scores)
+    children = plain.choose(rows, scored, noted.scores[:, -1], beam)
+    also_children = fused.choose(rows, scored, noted.scores[:, -1].contiguous(), beam)
+    assert_close(also_children.counts, children.counts)
+    columns = make_columns(toy_pieces(width), DEVICE)
+    adopted, parents, pieces = plain.adopt(rows, children, columns)
+    also_adopted, also_parents, also_pieces = fused.adopt(rows, also_children, columns)
+    assert_close((also_parents, also_pieces), (parents, pieces))
+    for field in ("begins", "prefixes", "scores", "hashes", "links", "after_space"):
+        assert_close(getattr(also_adopted, field), getattr(adopted, field))
 
 
 def test_the_search_is_close_to_the_engine_s(tmp_path: Path) -> None:

@@ -11,15 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from halfword.batched_search import Answers, BatchedSearch, SearchTables, Work
+from halfword.batched_search import BatchedSearch, SearchTables, Work
 from halfword.columns import make_columns
 from halfword.complete import DEFAULTS, Completion, SearchOptions
 from halfword.errors import ModelFileError, OptionError
 from halfword.model_file import read_header
 from halfword.reference import read_arrays
 from halfword.row_network import RowNetwork
-from halfword.row_steps import Grammar
+from halfword.rows import Grammar
 from halfword.starts import Starts, StartTree
 from halfword.text import normalise_prefix, profile_named
 
@@ -61,24 +62,27 @@ class BatchedNeural:
         normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
         # Short ones together: they have few starts and much to find. What is asked twice is searched once.
         distinct = sorted(set(normalised), key=len)
-        answers: dict[str, list[Completion]] = {}
-        with ThreadPoolExecutor(1) as helper, _tf32():
-            batches = list(_split(distinct, max(1, self._rows // max(options.beam, 8 * options.segmentations))))
-            trees = helper.map(lambda batch: self._starts.tree(batch, options), batches)
-            for batch, tree in zip(batches, trees, strict=True):
-                answers.update(zip(batch, self._complete(batch, tree, options), strict=True))
+        size = max(1, self._rows // max(options.beam, 8 * options.segmentations))
+        batches = [distinct[begin : begin + size] for begin in range(0, len(distinct), size)]
+        with ThreadPoolExecutor(1) as cutter, ThreadPoolExecutor(1) as speller, _tf32(self._device):
+            trees = cutter.map(lambda batch: self._starts.tree(batch, options), batches)
+            spelled = [
+                speller.submit(self._starts.spell, batch, *self._search(len(batch), tree, options))
+                for batch, tree in zip(batches, trees, strict=True)
+            ]
+            found = (answer for each in spelled for answer in each.result())
+            answers = dict(zip(distinct, found, strict=True))
         return [answers[prefix] for prefix in normalised]
 
-    def _complete(self, prefixes: list[str], tree: StartTree, options: SearchOptions) -> list[list[Completion]]:
-        search = BatchedSearch(self._tables, tree, len(prefixes), options)
+    def _search(
+        self, prefixes: int, tree: StartTree, options: SearchOptions
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return what `Starts.spell` takes."""
+        search = BatchedSearch(self._tables, tree, prefixes, options)
         answers = search.run()
         self.work = Work(self.work.rows + search.work.rows, self.work.steps + search.work.steps)
-        return self._spelled(prefixes, answers)
-
-    def _spelled(self, prefixes: list[str], answers: Answers) -> list[list[Completion]]:
-        tails = answers.tails.to(torch.int32).cpu().numpy()
-        pieces = answers.pieces.to(torch.int32).cpu().numpy()
-        return self._starts.spell(prefixes, answers.scores.cpu().numpy(), tails, pieces)
+        tails, pieces = answers.tails.to(torch.int32), answers.pieces.to(torch.int32)
+        return answers.scores.cpu().numpy(), tails.cpu().numpy(), pieces.cpu().numpy()
 
 
 def _tables(path: Path, device: torch.device) -> SearchTables:
@@ -92,16 +96,11 @@ def _tables(path: Path, device: torch.device) -> SearchTables:
     return SearchTables(columns, network, grammar)
 
 
-def _split(prefixes: list[str], size: int) -> Iterator[list[str]]:
-    for begin in range(0, len(prefixes), size):
-        yield prefixes[begin : begin + size]
-
-
 @contextmanager
-def _tf32() -> Iterator[None]:
-    """Let the output layer, all that is left in fp32, use the fast matrix products."""
+def _tf32(device: torch.device) -> Iterator[None]:
+    """Let the output layer, all that is left in fp32 on a GPU, use the fast matrix products."""
     before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cuda.matmul.allow_tf32 = before or device.type == "cuda"  # it would cost precision on some CPUs too
     try:
         yield
     finally:

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from halfword.complete import SearchOptions
 from halfword.row_steps import RowSteps
+from halfword.rows import Best, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +37,17 @@ class Found:
         self._steps = steps
         none = torch.zeros(0, dtype=torch.int64, device=device)
         self._ended = [Ended(none, none, none.float(), none)]
-        self._scores = torch.full((prefixes, count), -math.inf, device=device)  # of the best, each text once
-        self._hashes = torch.zeros_like(self._scores, dtype=torch.int64)
+        scores = torch.full((prefixes, count), -math.inf, device=device)
+        self._best = Best(scores, torch.zeros_like(scores, dtype=torch.int64))
 
-    def add(self, ended: Ended, slots: Tensor, width: int) -> None:
-        """Note what ended; its prefix among those still searched is slot // width."""
-        self._ended.append(ended)
-        size = len(self._scores) * width
-        scores = torch.full((size,), -math.inf, device=slots.device).index_copy_(0, slots, ended.scores)
-        hashes = torch.zeros(size, dtype=torch.int64, device=slots.device).index_copy_(0, slots, ended.hashes)
-        scores = torch.cat([self._scores, scores.view(-1, width)], 1)
-        hashes = torch.cat([self._hashes, hashes.view(-1, width)], 1)
-        self._scores, self._hashes = self._steps.best_texts(scores, hashes, self._scores.shape[1])
+    def add(self, rows: Rows, ends: Tensor) -> None:
+        """Note the rows that end here, and with what scores."""
+        self._ended.append(Ended(rows.prefixes, rows.hashes, ends, rows.links))
+        self._best = self._steps.note_ends(self._best, rows, ends)
 
     def bounds(self) -> Tensor:
         """Return what a further text of each prefix must score to be among the answers."""
-        return self._scores[:, -1]
-
-    def keep(self, staying: Tensor) -> None:
-        """Go on with these prefixes alone; what was found of the others remains."""
-        self._scores, self._hashes = self._scores[staying], self._hashes[staying]
+        return self._best.scores[:, -1]
 
     def rank(self, mass: Tensor, options: SearchOptions) -> Ranked:
         """Return the best texts of all prefixes, whose log-probabilities are `mass`."""

@@ -10,11 +10,14 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from halfword.columns import Columns
 from halfword.network import FORGET_BIAS, NORM_EPSILON
-from halfword.row_steps import Grammar, Norm, RowSteps
+from halfword.row_steps import RowSteps
+from halfword.rows import Best, Children, Grammar, Norm, Rows, Scored
 
 MOST_COLUMNS = 16384  # a row must fit into one block
 MOST_TEXTS = 128  # compared with each other
+MOST_PEAKS = 4096  # sorted together
 _FORGET_BIAS = tl.constexpr(FORGET_BIAS)
 _EPSILON = tl.constexpr(NORM_EPSILON)
 _LOWEST = tl.constexpr(-math.inf)
@@ -87,22 +90,103 @@ def _score_kernel(
 
 
 @triton.jit
-def _best_kernel(
-    scores, hashes, best_scores, best_hashes, width, count: tl.constexpr, block: tl.constexpr
+def _ends_kernel(
+    best_scores, best_hashes, begins, ends, hashes, new_scores, new_hashes, count: tl.constexpr, block: tl.constexpr
 ):  # fmt: skip
-    row = tl.program_id(0).to(tl.int64)
+    prefix = tl.program_id(0).to(tl.int64)
+    first = tl.load(begins + prefix)
+    fresh = tl.load(begins + prefix + 1) - first
     place = tl.arange(0, block)
-    inside = place < width
-    score = tl.load(scores + row * width + place, mask=inside, other=_LOWEST)
-    text = tl.load(hashes + row * width + place, mask=inside, other=0)
+    old = place < count
+    new = (place >= count) & (place < count + fresh)
+    score = tl.load(best_scores + prefix * count + place, mask=old, other=_LOWEST)
+    text = tl.load(best_hashes + prefix * count + place, mask=old, other=0)
+    score = tl.where(new, tl.load(ends + first + place - count, mask=new, other=_LOWEST), score)
+    text = tl.where(new, tl.load(hashes + first + place - count, mask=new, other=0), text)
     beats = (score[None, :] > score[:, None]) | ((score[None, :] == score[:, None]) & (place[None, :] < place[:, None]))
     repeated = tl.max((beats & (text[None, :] == text[:, None])).to(tl.int32), 1) > 0
     score = tl.where(repeated, _LOWEST, score)
     beats = (score[None, :] > score[:, None]) | ((score[None, :] == score[:, None]) & (place[None, :] < place[:, None]))
     rank = tl.sum(beats.to(tl.int32), 1)
-    chosen = rank < count
-    tl.store(best_scores + row * count + rank, score, mask=chosen)
-    tl.store(best_hashes + row * count + rank, text, mask=chosen)
+    tl.store(new_scores + prefix * count + rank, score, mask=rank < count)
+    tl.store(new_hashes + prefix * count + rank, text, mask=rank < count)
+
+
+@triton.jit
+def _key(score, name):
+    """Return whole numbers that sort as the scores do, and of equals the lower name first."""
+    bits = score.to(tl.int32, bitcast=True)
+    rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)
+    return (rising.to(tl.int64) << 32) | (0x7FFFFFFF - name).to(tl.int64)
+
+
+@triton.jit
+def _name(key):
+    return 0x7FFFFFFF - (key & 0x7FFFFFFF)
+
+
+@triton.jit
+def _score(key):
+    rising = (key >> 32).to(tl.int32)
+    bits = rising ^ ((rising >> 31) & 0x7FFFFFFF)
+    return bits.to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _choose_kernel(
+    scores, peaks, begins, bounds, child_scores, child_parents, child_columns, counts,
+    width: tl.constexpr, group: tl.constexpr, beam: tl.constexpr, most: tl.constexpr, block: tl.constexpr,
+):  # fmt: skip
+    prefix = tl.program_id(0).to(tl.int64)
+    first = tl.load(begins + prefix)
+    rows = tl.load(begins + prefix + 1) - first
+    if rows == 0:
+        tl.store(counts + prefix, 0)
+        return
+    groups: tl.constexpr = width // group
+    place = tl.arange(0, block)
+    peak = tl.load(peaks + first * groups + place, mask=place < rows * groups, other=_LOWEST)
+    best = tl.topk(_key(peak, place), most)
+    open = _score(best) > _LOWEST
+    place = _name(best)
+    name = (place // groups * width + place % groups * group)[:, None] + tl.arange(0, group)[None, :]
+    member = tl.load(scores + first * width + name, mask=open[:, None], other=_LOWEST)
+    best = tl.topk(tl.reshape(_key(member, name), (most * group,)), most)
+    score = _score(best)
+    name = _name(best)
+    rank = tl.arange(0, most)
+    kept = rank < beam
+    into = prefix * beam + rank
+    tl.store(child_scores + into, score, mask=kept)
+    tl.store(child_parents + into, first + name // width, mask=kept)
+    tl.store(child_columns + into, (name % width).to(tl.int64), mask=kept)
+    alive = kept & (score >= tl.load(bounds + prefix)) & (score > _LOWEST)
+    tl.store(counts + prefix, tl.sum(alive.to(tl.int64), 0))
+
+
+@triton.jit
+def _adopt_kernel(
+    begins, child_scores, child_parents, child_columns, parent_hashes, parent_links, powers, values, ends_space,
+    prefixes, scores, parents, columns, hashes, links, after_space, beam: tl.constexpr, block: tl.constexpr,
+):  # fmt: skip
+    prefix = tl.program_id(0).to(tl.int64)
+    first = tl.load(begins + prefix)
+    rows = tl.load(begins + prefix + 1) - first
+    rank = tl.arange(0, block)
+    kept = rank < rows
+    child = prefix * beam + rank
+    into = first + rank
+    parent = tl.load(child_parents + child, mask=kept, other=0)
+    column = tl.load(child_columns + child, mask=kept, other=0)
+    text = tl.load(parent_hashes + parent, mask=kept, other=0)
+    text = text * tl.load(powers + column, mask=kept, other=0) + tl.load(values + column, mask=kept, other=0)
+    tl.store(prefixes + into, prefix + tl.zeros((block,), tl.int64), mask=kept)
+    tl.store(scores + into, tl.load(child_scores + child, mask=kept, other=0.0), mask=kept)
+    tl.store(parents + into, parent, mask=kept)
+    tl.store(columns + into, column, mask=kept)
+    tl.store(hashes + into, text, mask=kept)
+    tl.store(links + into, tl.load(parent_links + parent, mask=kept, other=0), mask=kept)
+    tl.store(after_space + into, tl.load(ends_space + column, mask=kept, other=0), mask=kept)
 
 
 class FusedSteps(RowSteps):
@@ -121,28 +205,68 @@ class FusedSteps(RowSteps):
         )  # fmt: skip
         return cell, hidden
 
-    def score(self, scores: Tensor, bases: Tensor, after_space: Tensor, grammar: Grammar) -> tuple[Tensor, Tensor]:
-        """Turn logits into scores; return those of the rows that end here, and the best of each group of columns."""
-        rows, width = scores.shape
+    def score(self, logits: Tensor, bases: Tensor, after_space: Tensor, grammar: Grammar) -> Scored:
+        """Turn logits into scores, in place."""
+        rows, width = logits.shape
         if width > MOST_COLUMNS:
-            return super().score(scores, bases, after_space, grammar)
-        ends, peaks = scores.new_empty(rows), scores.new_empty(rows, width // grammar.group)
+            return super().score(logits, bases, after_space, grammar)
+        ends, peaks = logits.new_empty(rows), logits.new_empty(rows, width // grammar.group)
         block = triton.next_power_of_2(width)
         _score_kernel[(rows,)](
-            scores, bases, after_space.view(torch.uint8), ends, peaks, grammar.end, grammar.spelled, *grammar.words,
+            logits, bases, after_space.view(torch.uint8), ends, peaks, grammar.end, grammar.spelled, *grammar.words,
             width, grammar.group, block, num_warps=_warps(block),
         )  # fmt: skip
-        return ends, peaks
+        return Scored(logits, peaks, ends)
 
-    def best_texts(self, scores: Tensor, hashes: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """Return the best scores of each line and their hashes, each hash once."""
-        lines, width = scores.shape
-        if width > MOST_TEXTS:
-            return super().best_texts(scores, hashes, count)
-        best, texts = scores.new_empty(lines, count), hashes.new_empty(lines, count)
-        block = triton.next_power_of_2(width)
-        _best_kernel[(lines,)](scores, hashes, best, texts, width, count, block, num_warps=4 if block > 32 else 1)
-        return best, texts
+    def note_ends(self, best: Best, rows: Rows, ends: Tensor) -> Best:
+        """Return the best texts after `rows` ended too."""
+        lines, count = best.scores.shape
+        if count + rows.width > MOST_TEXTS:
+            return super().note_ends(best, rows, ends)
+        new = Best(torch.empty_like(best.scores), torch.empty_like(best.hashes))
+        block = triton.next_power_of_2(count + rows.width)
+        _ends_kernel[(lines,)](
+            best.scores, best.hashes, rows.begins, ends, rows.hashes, new.scores, new.hashes, count, block,
+            num_warps=4 if block > 32 else 1,
+        )  # fmt: skip
+        return new
+
+    def choose(self, rows: Rows, scored: Scored, bounds: Tensor, beam: int) -> Children:
+        """Choose the best next pieces of each prefix."""
+        lines, width, groups = len(bounds), scored.scores.shape[1], scored.peaks.shape[1]
+        most = max(2, triton.next_power_of_2(beam))
+        block = triton.next_power_of_2(max(rows.width, beam) * groups)
+        if block > MOST_PEAKS or most * width // groups > MOST_PEAKS:
+            return super().choose(rows, scored, bounds, beam)
+        scores = bounds.new_empty(lines, beam)
+        parents, columns = (rows.links.new_empty(lines, beam) for _ in range(2))
+        counts = rows.links.new_empty(lines)
+        _choose_kernel[(lines,)](
+            scored.scores, scored.peaks, rows.begins, bounds, scores, parents, columns, counts,
+            width, width // groups, beam, most, max(block, most), num_warps=4,
+        )  # fmt: skip
+        return Children(scores, parents, columns, counts)
+
+    def adopt(self, rows: Rows, children: Children, columns: Columns) -> tuple[Rows, Tensor, Tensor]:
+        """Return the children that are of use as rows, their parents, and their columns."""
+        lines, width = children.scores.shape
+        begins = children.counts.new_zeros(lines + 1)
+        torch.cumsum(children.counts, 0, out=begins[1:])
+        size = int(begins[-1])
+        prefixes, parents, pieces, hashes, links = children.counts.new_empty(5, size).unbind()
+        scores = children.scores.new_empty(size)
+        after_space = columns.ends_space.new_empty(size)
+        _adopt_kernel[(lines,)](
+            begins, children.scores, children.parents, children.columns, rows.hashes, rows.links,
+            columns.powers, columns.values, columns.ends_space.view(torch.uint8),
+            prefixes, scores, parents, pieces, hashes, links, after_space.view(torch.uint8),
+            width, triton.next_power_of_2(width), num_warps=1,
+        )  # fmt: skip
+        adopted = Rows(
+            width=width, begins=begins, prefixes=prefixes, scores=scores, hashes=hashes, links=links,
+            after_space=after_space, wholeness=None,
+        )  # fmt: skip
+        return adopted, parents, pieces
 
 
 def _warps(block: int) -> int:

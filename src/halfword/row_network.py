@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from halfword.row_steps import Norm, RowSteps, steps_on
+from halfword.row_steps import RowSteps, steps_on
+from halfword.rows import Norm
 
 _ALIGNED = 8  # rows of a multiple of 16 bytes take the fast matrix products
 _UNREACHABLE = -1e30  # the logit of a column that is there to fill up

@@ -1,31 +1,14 @@
 """The small steps of a batched search between its matrix products, in PyTorch; `fused_rows` has them for a GPU."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from halfword.columns import Columns
 from halfword.network import FORGET_BIAS, NORM_EPSILON
-
-
-@dataclass(frozen=True, slots=True)
-class Norm:
-    """What the layer norms of a layer's three gates are multiplied by, and what is added (3, hidden)."""
-
-    scale: Tensor
-    bias: Tensor
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grammar:
-    """Which columns may follow."""
-
-    end: int  # the column that ends a query
-    spelled: int  # this many columns, the first, may be chosen
-    words: tuple[int, int]  # from and to before which column a piece begins with a space: not after another space
-    group: int  # columns whose best score is told
+from halfword.rows import Best, Children, Grammar, Norm, Rows, Scored
 
 
 class RowSteps:
@@ -46,25 +29,83 @@ class RowSteps:
         cell = torch.lerp(torch.tanh(candidate), cells[parents], torch.sigmoid(forget + FORGET_BIAS))
         return cell, (torch.sigmoid(output) * torch.tanh(cell)).to(gates.dtype)
 
-    def score(self, scores: Tensor, bases: Tensor, after_space: Tensor, grammar: Grammar) -> tuple[Tensor, Tensor]:
-        """Turn logits (rows, columns) into scores where they are: `bases` plus log-probabilities, -inf if not allowed.
-
-        Return the scores of the rows that end here, -inf after a space, and the best of each group of columns.
-        """
+    def score(self, logits: Tensor, bases: Tensor, after_space: Tensor, grammar: Grammar) -> Scored:
+        """Turn logits (rows, columns) into scores, in place: log-probabilities plus `bases`, -inf if not allowed."""
+        scores = logits
         scores += (bases - scores.logsumexp(1))[:, None]
         ends = scores[:, grammar.end].masked_fill(after_space, -math.inf)
         scores[:, grammar.spelled :] = -math.inf
         scores[:, slice(*grammar.words)].masked_fill_(after_space[:, None], -math.inf)
-        return ends, scores.view(len(scores), -1, grammar.group).amax(2)
+        return Scored(scores, peaks_of(scores, grammar.group), ends)
 
-    def best_texts(self, scores: Tensor, hashes: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """Return the best scores of each line and their hashes (lines, count), each hash once."""
+    def note_ends(self, best: Best, rows: Rows, ends: Tensor) -> Best:
+        """Return the best texts after `rows` ended too, with the scores `ends`."""
+        lines, count = best.scores.shape
+        slots = _slots(rows)
+        scores = _lowest(lines * rows.width, device=ends.device).index_copy_(0, slots, ends)
+        hashes = torch.zeros_like(scores, dtype=torch.int64).index_copy_(0, slots, rows.hashes)
+        scores = torch.cat([best.scores, scores.view(lines, -1)], 1)
+        hashes = torch.cat([best.hashes, hashes.view(lines, -1)], 1)
         scores, order = scores.sort(1, descending=True)
         hashes, by_text = hashes.gather(1, order).sort(dim=1, stable=True)
         scores = scores.gather(1, by_text)  # of those with the same text the best comes first, and stays
         scores[:, 1:].masked_fill_(hashes[:, 1:] == hashes[:, :-1], -math.inf)
-        best, order = scores.topk(count, 1)
-        return best, hashes.gather(1, order)
+        scores, order = scores.topk(count, 1)
+        return Best(scores, hashes.gather(1, order))
+
+    def choose(self, rows: Rows, scored: Scored, bounds: Tensor, beam: int) -> Children:
+        """Choose the best next pieces of each prefix, `beam` of them; of use are those that score at least `bounds`.
+
+        The best score of each group of columns is enough to tell which groups the chosen ones can be in.
+        """
+        size, groups = len(bounds), scored.peaks.shape[1]
+        group = scored.scores.shape[1] // groups
+        slots = _slots(rows)
+        peaks = _lowest(size * rows.width, groups, device=bounds.device).index_copy_(0, slots, scored.peaks)
+        peaks, chosen = peaks.view(size, -1).topk(min(beam, rows.width * groups), 1)
+        row_at = torch.zeros(size * rows.width, dtype=torch.int64, device=bounds.device)
+        row_at[slots] = torch.arange(len(slots), device=bounds.device)
+        parents = row_at.view(size, -1).gather(1, chosen // groups)
+        chosen = chosen % groups
+        members = scored.scores.view(-1, group)[parents * groups + chosen]  # (prefixes, beam, group)
+        members = members.masked_fill(peaks[:, :, None] == -math.inf, -math.inf).view(size, -1)
+        best, place = members.topk(min(beam, members.shape[1]), 1)
+        at = place // group
+        counts = ((best >= bounds[:, None]) & (best > -math.inf)).sum(1)
+        return Children(best, parents.gather(1, at), chosen.gather(1, at) * group + place % group, counts)
+
+    def adopt(self, rows: Rows, children: Children, columns: Columns) -> tuple[Rows, Tensor, Tensor]:
+        """Return the children that are of use as rows (with their parents' links), their parents, and their columns."""
+        width = children.scores.shape[1]
+        places = torch.arange(width, device=children.scores.device)
+        chosen = (places < children.counts[:, None]).nonzero(as_tuple=True)
+        parents, pieces = children.parents[chosen], children.columns[chosen]
+        adopted = Rows(
+            width=width,
+            begins=functional.pad(children.counts.cumsum(0), (1, 0)),
+            prefixes=chosen[0],
+            scores=children.scores[chosen],
+            hashes=rows.hashes[parents] * columns.powers[pieces] + columns.values[pieces],
+            links=rows.links[parents],
+            after_space=columns.ends_space[pieces],
+            wholeness=None,
+        )
+        return adopted, parents, pieces
+
+
+def peaks_of(scores: Tensor, group: int) -> Tensor:
+    """Return the best score of each group of columns."""
+    return scores.view(len(scores), -1, group).amax(2)
+
+
+def _slots(rows: Rows) -> Tensor:
+    """Return where each row goes in an array (prefixes, width)."""
+    places = torch.arange(len(rows.scores), device=rows.scores.device) - rows.begins[rows.prefixes]
+    return rows.prefixes * rows.width + places
+
+
+def _lowest(*shape: int, device: torch.device) -> Tensor:
+    return torch.full(shape, -math.inf, device=device)
 
 
 def steps_on(device: torch.device) -> RowSteps:
