@@ -6,9 +6,6 @@ import pytest
 
 from halfword.dataset import Split, open_dataset
 from halfword.misspellings import Misspellings, WithoutMisspellings
-from halfword.model_file import read_header
-from halfword.train import TrainOptions, train
-from tests.toy import Toy, write_toy
 
 COUNTS = {
     "government grants": 6,
@@ -51,13 +48,3 @@ def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:
     assert data.rows(Split.VALID) == ["news"]
     assert data.rows(Split.TEST) == ["diabets", "news"]
     assert data.about()["misspellings"] == "left out of train and valid"
-
-
-def test_a_compact_model_holds_its_network_in_8_bits_only(tmp_path: Path, text_folder: Path) -> None:
-    base = write_toy(tmp_path / "base.halfword", Toy())
-    options = TrainOptions(parts=("network",), base=base, compact=True)
-    train(open_dataset(text_folder), tmp_path / "small.halfword", options)
-    names = set(read_header(tmp_path / "small.halfword").places)
-    assert "network.embedding.int8" in names
-    assert "network.embedding" not in names
-    assert (tmp_path / "small.halfword").stat().st_size < base.stat().st_size

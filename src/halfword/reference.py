@@ -66,6 +66,9 @@ class PlainNetwork:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._weights = {name: np.asarray(array, np.float64) for name, array in arrays.items() if "network" in name}
+        for name in [name.removesuffix(".int8") for name in self._weights if name.endswith(".int8")]:
+            if name not in self._weights:  # a compact file has the 8-bit form only
+                self._weights[name] = self._weights[f"{name}.int8"] * self._weights[f"{name}.scale"][:, None]
         self._layers = sum(name.endswith(".norm_scale") for name in self._weights)
 
     def start(self) -> State:
