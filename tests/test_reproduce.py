@@ -18,13 +18,15 @@ pytest.importorskip("torch")
 pytest.importorskip("sentencepiece")
 
 from halfword import load
-from halfword.dataset import open_dataset
+from halfword.dataset import Dataset, open_dataset
 from halfword.errors import OptionError, OutputError
 from halfword.evaluate import EvaluateOptions, evaluate
 from halfword.reproduce import ReproduceOptions, reproduce, workflow
-from halfword.reproduce.quality import Quality, Question, measure_quality
+from halfword.reproduce.models import Models
+from halfword.reproduce.quality import Quality, Question, completer_of, measure_quality
 from halfword.reproduce.recipes import Recipe, paper_network
 from halfword.reproduce.rows import ROWS, chosen_rows
+from halfword.train import TrainOptions
 
 pytestmark = pytest.mark.engine
 SOME = ("mpc", "bpe-256", "bpe-256-r", "sr-256-r-m", "fast", "bpe-4096-r")
@@ -66,7 +68,7 @@ def row_named(report: Path, name: str) -> dict[str, Any]:
 
 
 def test_the_figures_are_those_of_evaluate(report: Path, log: Path) -> None:
-    expected = evaluate(load(report / "models" / "popular.halfword"), open_dataset(log), EvaluateOptions(walk=100))
+    expected = evaluate(load(report / "models" / "popular.halfword"), open_dataset(log))
     row = row_named(report, "mpc")
     assert results(report)["data"]["rows"] == expected.rows
     for metric, means in expected.metrics.items():
@@ -201,6 +203,44 @@ def test_nothing_that_is_kept_holds_a_test_query(report: Path, log: Path) -> Non
         assert not any(query.encode() in content for query in queries)
 
 
+def test_a_network_alone_is_asked_on_the_gpu_and_the_rest_on_the_engine(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("halfword.batched.BatchedNeural", lambda path, device: f"{path.stem} on {device}")
+    models = report / "models"
+    network, int8, blend = (row for row in chosen_rows(("bpe-256-r", "bpe-256-r-m-10-int8", "fast")))
+    assert [str(each) for each in completer_of(network, models / "bpe-256.halfword", "cuda")] == [
+        "bpe-256 on cuda",
+        "cuda",
+    ]
+    assert completer_of(network, models / "bpe-256.halfword", "cpu")[1] == "cpu"
+    assert completer_of(int8, models / "bpe-256.halfword", "cuda")[1] == "cpu"
+    assert completer_of(blend, models / "fast.halfword", "cuda")[1] == "cpu"
+
+
+def test_teachers_are_trained_before_their_student(
+    text_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[tuple[str, tuple[str, ...]]] = []
+
+    def pretend(data: Dataset, output: Path, options: TrainOptions, progress: Any) -> dict[str, Any]:
+        assert options.network is not None
+        trained.append((output.stem, options.network.teachers))
+        output.write_text(output.stem)
+        return {"parts": {}}
+
+    monkeypatch.setattr("halfword.reproduce.models.train", pretend)
+    teacher = paper_network("bpe", name="wide", hidden_size=1200)
+    student = replace(paper_network("bpe", name="student"), teachers=(teacher,))
+    models = Models(tmp_path, open_dataset(text_folder), "data", "cpu", lambda stage: None)
+    models.ready(student)
+    models.ready(student)
+    assert trained == [("wide", ()), ("student", (str(tmp_path / "wide.halfword"),))]
+    models.path(teacher).write_text("another")
+    (tmp_path / "wide.json").unlink()
+    assert models.record(student) is None
+
+
 def test_rows_are_chosen_by_name_and_by_group() -> None:
     assert [row.name for row in chosen_rows(("best", "mpc"))] == ["mpc", "best"]
     assert {row.group for row in chosen_rows(("vocabulary",))} == {"vocabulary"}
@@ -243,11 +283,12 @@ def test_a_folder_of_other_things_or_other_data_is_refused(report: Path, text_fo
 
 def test_the_command_prints_the_table_and_where_the_report_is(text_folder: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "halfword", "reproduce", text_folder, "-o", tmp_path / "report", "--rows", "mpc"]
+    command += ["--device", "cpu"]
     done = subprocess.run([*map(str, command)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "MPC" in done.stdout
     assert done.stdout.splitlines()[-1] == str(tmp_path / "report" / "report.html")
-    wrong = subprocess.run([*map(str, command[:-1]), "bert"], capture_output=True, text=True)
+    wrong = subprocess.run([*map(str, command), "--rows", "bert"], capture_output=True, text=True)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("halfword: no row is called bert")
 

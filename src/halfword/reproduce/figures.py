@@ -72,7 +72,7 @@ def _panel(axes: Axes, panel: Mapping[str, Any], labels: Mapping[str, str]) -> N
     for name, points in panel["curves"].items():
         colour = CURVE_COLOURS[name]
         values, low, high = ([point[part] for point in points] for part in ("value", "low", "high"))
-        axes.plot(panel["lengths"], values, color=colour, label=labels[name], linewidth=1.6)
+        axes.plot(panel["lengths"], values, color=colour, label=labels[name], linewidth=1.6, marker="o", markersize=2.5)
         axes.fill_between(panel["lengths"], low, high, color=colour, alpha=0.18, linewidth=0)
     axes.set_ylim(bottom=0)
     axes.set_title(f"{METRIC_NAMES[panel['metric']]} by {panel['of']} length", fontsize=10)
@@ -94,7 +94,12 @@ def _frontier(content: Mapping[str, Any], beside: Mapping[str, tuple[float, floa
             )
     if others:
         axes.scatter(
-            [each.x for each in others], [each.y for each in others], s=34, marker="s", color=MUTED, label="others"
+            [each.x for each in others],
+            [each.y for each in others],
+            s=34,
+            marker="s",
+            color=MUTED,
+            label="Other systems",
         )
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, place: f"{value:g}")

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -12,7 +13,7 @@ _PACKAGES = ("numpy", "torch", "sentencepiece", "matplotlib")
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, its cores, and the GPU that PyTorch sees, if it was asked to."""
+    """Return the processor, its cores, and the GPU that PyTorch sees, if it is in use."""
     return {"processor": _processor(), "cores": os.cpu_count(), "gpu": _gpu()}
 
 
@@ -49,11 +50,8 @@ def one_thread() -> Iterator[None]:
 
 
 def _gpu() -> str | None:
-    if not has_gpu():
-        return None
-    import torch
-
-    return torch.cuda.get_device_name()
+    torch = sys.modules.get("torch")  # where nobody has needed it so far, it is not worth its seconds
+    return torch.cuda.get_device_name() if torch and torch.cuda.is_available() else None
 
 
 def _installed() -> dict[str, str]:

@@ -129,11 +129,16 @@ def _by_rank(quality: Quality, sample: Sample) -> dict[str, list[float | None]]:
 def _by_length(
     quality: Quality, sample: Sample, lengths: NDArray[np.int64], metrics: Sequence[str]
 ) -> dict[int, dict[str, float | None]]:
-    table = {}
-    for length in np.unique(lengths):
-        mask = lengths == length
-        means = {metric: mean(quality.values(metric, sample), _weights(metric, sample) * mask) for metric in metrics}
-        table[int(length)] = {"rows": float(sample.weights[mask].sum()), **means}
+    """Return the mean of each metric over the rows of each length."""
+    table: dict[int, dict[str, float | None]] = {
+        int(length): {"rows": float(rows)} for length, rows in enumerate(np.bincount(lengths, sample.weights)) if rows
+    }
+    for metric in metrics:
+        weights = _weights(metric, sample)
+        sums = np.bincount(lengths, weights * quality.values(metric, sample))
+        totals = np.bincount(lengths, weights)
+        for length, means in table.items():
+            means[metric] = float(sums[length] / totals[length]) if totals[length] else None
     return table
 
 

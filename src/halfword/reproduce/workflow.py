@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 STEPS = ("train", "quality", "speed", "report")
 DEVICES = ("auto", "cpu", "cuda")
 MARKER = "reproduce.json"
-_QUICK_ROWS, _QUICK_WALK = 500, 100
+_QUICK_ROWS, _QUICK_WALK = 500, 300
 _TIMED, _QUICK_TIMED = 1000, 200
 
 
