@@ -355,7 +355,9 @@ void Search::advance() {
     }
     read_fresh(from, row);
     row += buffers.fresh.size();
-    for (; done < end; ++done) harvest(buffers.beam[done]);
+    // One after the other, as if each had been read alone: so the answer does not depend on what was remembered.
+    for (; done < end && buffers.beam[done].score >= bound(); ++done) harvest(buffers.beam[done]);
+    if (done < end) break;
   }
   buffers.beam.resize(done);
   std::swap(buffers.states, buffers.next_states);

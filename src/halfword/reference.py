@@ -163,7 +163,7 @@ class PlainNeural:
         found = Found(options.count)
         beam = starts
         for _ in range(options.max_pieces + 1):
-            self._harvest(beam, found, options)
+            self._harvest(beam, found, floor, options)
             bound = max(found.bound(), floor) if options.prune else -math.inf
             children = [child for parent in beam for child in self._children(parent) if child.score >= bound]
             beam = sorted(children, key=lambda child: -child.score)[: options.beam]
@@ -199,8 +199,11 @@ class PlainNeural:
         allowed = [piece for piece, text in self._pieces.items() if self._extends(text, start.tail)]
         return _log_sum([start.score + float(log_probabilities[piece]) for piece in allowed])
 
-    def _harvest(self, beam: list[Hypothesis], found: Found, options: SearchOptions) -> None:
+    def _harvest(self, beam: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
+        """Let the hypotheses end, best first, until none is good enough any more to become an answer."""
         for hypothesis in beam:
+            if options.prune and not hypothesis.is_start and hypothesis.score < max(found.bound(), floor):
+                return
             echoes = options.echo and hypothesis.tail in (MARK, "\0")
             if hypothesis.text.endswith(MARK) or (hypothesis.is_start and not echoes):
                 continue
