@@ -9,9 +9,8 @@ import torch
 from halfword.batches import best_tokens, make_chunk
 from halfword.dataset import open_dataset
 from halfword.distributed import World
-from halfword.errors import ModelFileError, OptionError
-from halfword.imagine import imagine
-from halfword.network import IGNORED, Batch, Network
+from halfword.errors import ModelFileError
+from halfword.network import IGNORED, Network
 from halfword.network_training import NetworkTraining, changed
 from halfword.segment import train_segmenter
 from halfword.step import Stepper, seeded
@@ -98,38 +97,3 @@ def test_a_teacher_with_other_pieces_is_refused(tmp_path: Path) -> None:
     segmenter = train_segmenter(COUNTS, SMALL.segment)
     with pytest.raises(ModelFileError, match="knows other pieces"):
         read_teacher([str(path)], segmenter, CPU)
-
-
-def test_a_teacher_makes_up_queries_as_likely_as_it_finds_them(tmp_path: Path) -> None:
-    segmenter = train_segmenter(COUNTS, SMALL.segment)
-    network = Network(segmenter.size, SMALL.network, seeded(CPU, 1)).eval()
-    with torch.no_grad():
-        network.output_bias[segmenter.end] += 3.0  # most queries are short
-    drawn = imagine(Teacher((network,)), segmenter, 3000, 12, seeded(CPU, 2))
-    assert drawn.shape == (3000, 12)
-    ended = (drawn == segmenter.end).sum(1)
-    assert int(ended.max()) == 1
-    first = network.logits(Batch(torch.tensor([segmenter.begin]), torch.tensor([0]), (1,)), seeded(CPU, 0)).softmax(1)
-    empty = float((drawn[:, 0] == segmenter.end).double().mean())
-    assert empty == pytest.approx(float(first[0, segmenter.end].detach()), abs=0.03)
-    after_the_end = drawn[drawn[:, 0] == segmenter.end][:, 1:]
-    assert bool((after_the_end == IGNORED).all())
-
-
-def test_imagined_queries_are_read_beside_those_of_the_log(tmp_path: Path) -> None:
-    teacher = make_model(tmp_path)
-    lines: list[str] = []
-    train(
-        open_dataset(tmp_path / "data"),
-        tmp_path / "pupil.halfword",
-        TrainOptions(
-            parts=("network",), network=changed(SMALL, {"teachers": (str(teacher),), "imagined": 200}), device="cpu"
-        ),
-        lines.append,
-    )
-    assert "imagining 200 queries" in lines
-
-
-def test_imagined_queries_need_a_teacher() -> None:
-    with pytest.raises(OptionError, match="come from a teacher"):
-        changed(SMALL, {"imagined": 5})

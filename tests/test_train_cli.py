@@ -42,7 +42,7 @@ def test_train_writes_a_model_a_log_and_a_plot(data: Path, tmp_path: Path) -> No
     ("arguments", "status", "reason"),
     [
         (("--segmentation", "word"), 2, "choose one of: char, bpe, unigram"),
-        (("--preset", "huge"), 2, "choose one of: default, fast, best, paper"),
+        (("--preset", "huge"), 2, "choose one of: default, fast, best, teacher, taught, paper"),
         (("--epochs", "0"), 2, "epochs must lie between"),
         (("--vocabulary", "5000"), 2, "larger than the data allows"),
         (("--resume",), 1, "nothing to resume"),

@@ -162,7 +162,7 @@ def train(
     data: Annotated[Path, typer.Argument(help="A dataset folder, or plain query files.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
     parts: Annotated[str, typer.Option("--parts", help="What to learn.")] = "popular,ngram,network",
-    preset: Annotated[str, typer.Option(help="fast, default, best or paper.")] = "default",
+    preset: Annotated[str, typer.Option(help="fast, default, best, teacher, taught or paper.")] = "default",
     segmentation: Annotated[str | None, _rare(help="char, bpe or unigram.")] = None,
     vocabulary: Annotated[int | None, _rare(help="Pieces to learn.")] = None,
     hidden_size: Annotated[int | None, _rare(help="Width of a layer.")] = None,
@@ -174,6 +174,7 @@ def train(
     learning_rate: Annotated[float | None, _rare(help="Of Adam, at its highest.")] = None,
     schedule: Annotated[str | None, _rare(help="Of the learning rate: constant or decay.")] = None,
     seed: Annotated[int | None, _rare(help="Draws other weights and another order.")] = None,
+    teacher: Annotated[list[Path] | None, _rare(help="Model file of a larger network, to learn from.")] = None,
     memory_size: Annotated[float | None, typer.Option(help="Megabytes of the n-gram memory.")] = None,
     compact: Annotated[bool, _rare("--compact", help="Store the network in 8 bits only.")] = False,
     drop_misspellings: Annotated[
@@ -208,6 +209,7 @@ def train(
         "learning_rate": learning_rate,
         "schedule": schedule,
         "seed": seed,
+        "teachers": tuple(map(str, teacher)) if teacher else None,
         "time_limit": time_limit,
     }
     chosen = tuple(part.strip() for part in parts.split(","))

@@ -23,7 +23,6 @@ from halfword.checkpoint import (
 from halfword.dataset import Dataset, Split
 from halfword.distributed import World, choose_device, join_world
 from halfword.errors import ModelFileError
-from halfword.imagine import with_imagined
 from halfword.loss_plot import write_loss_plot
 from halfword.model_file import Array
 from halfword.network import Network
@@ -61,10 +60,6 @@ def learn_network(
         progress(f"segmenting {len(train):,} queries")
         queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
         teacher = read_teacher(options.teachers, segmenter, device)
-        if teacher and options.imagined:
-            progress(f"imagining {options.imagined:,} queries")
-            generator = seeded(device, options.seed, "imagine")
-            queries[0] = with_imagined(queries[0], teacher, segmenter, options.imagined, generator)
         stepper = make_stepper(segmenter, options, world, device, teacher)
         _restore(stepper, arrays, state)
         state.seconds += time.monotonic() - started

@@ -53,7 +53,6 @@ class NetworkTraining:
     weight_decay: float = 0.0
     teachers: tuple[str, ...] = ()  # model files whose networks, their mean, teach this one
     teacher_share: float = 0.7  # of the target that is what a teacher says, where there is one, not the next piece
-    imagined: int = 0  # queries that the teachers make up, read beside those of the log
     most_tokens: int = 40  # a query is cut here
     seed: int = 0
     time_limit: float | None = None  # minutes
@@ -67,9 +66,6 @@ class NetworkTraining:
         _check("clip", self.clip, 1e-9, 1e9)
         _check("weight decay", self.weight_decay, 0, 1)
         _check("teacher share", self.teacher_share, 0, 1)
-        _check("imagined", self.imagined, 0, 1_000_000_000)
-        if self.imagined and not self.teachers:
-            raise OptionError("imagined queries come from a teacher; name one, or leave them out")
         _check("most tokens", self.most_tokens, 2, 1000)
         _check("time limit", self.time_limit or 1, 1e-9, 1e6)
 
@@ -110,9 +106,15 @@ def _check(name: str, value: float, least: float, most: float) -> None:
 
 
 PRESETS = {
-    "default": NetworkTraining(network=NetworkOptions(hidden_size=400)),
-    "fast": NetworkTraining(network=NetworkOptions(hidden_size=300)),
-    "best": NetworkTraining(network=NetworkOptions(hidden_size=600, output_dropout=0.2), epochs=80),
+    "default": NetworkTraining(network=NetworkOptions(embedding_size=256, hidden_size=400)),
+    "fast": NetworkTraining(network=NetworkOptions(embedding_size=128, hidden_size=300)),
+    "best": NetworkTraining(network=NetworkOptions(embedding_size=256, hidden_size=600, output_dropout=0.2), epochs=80),
+    "teacher": NetworkTraining(  # too large to ask at every key
+        network=NetworkOptions(embedding_size=300, hidden_size=1200, input_dropout=0.1, output_dropout=0.3), epochs=60
+    ),
+    "taught": NetworkTraining(  # what a teacher says is smooth already, so less is dropped
+        network=NetworkOptions(embedding_size=256, hidden_size=600, recurrent_dropout=0.1), epochs=60
+    ),
     "paper": NetworkTraining(
         segment=SegmentOptions(kind=Kind.BPE, size=256, coverage=0.9995),
         batch=1024,

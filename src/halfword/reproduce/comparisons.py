@@ -44,6 +44,6 @@ COMPARISONS = (
     Comparison("best-fp32", "best", "What do 8 bits lose in the blend?"),
     Comparison("best-4", "best", "A beam of 4 in the blend?"),
     Comparison("best-30", "best", "A beam of 30?"),
-    Comparison("bpe-256-wide", "bpe-256-r-m", "1200 hidden units or 600?"),
-    Comparison("bpe-256-deep", "bpe-256-r-m", "Two layers or one?"),
+    Comparison("teacher", "small", "1200 hidden units or 600?"),
+    Comparison("student", "small", "Does a teacher help a network of the paper's size?"),
 )

@@ -57,10 +57,14 @@ def paper_network(kind: str, size: int = 256, name: str | None = None, **changes
     return Recipe(name=name or (kind if kind == "char" else f"{kind}-{size}"), network=changed(_PAPER, changes))
 
 
-def blend(preset: str) -> Recipe:
+def blend(preset: str, *teachers: Recipe) -> Recipe:
     """Return all parts, the network trained by a preset; it is trained by itself first, so that a GPU can do that."""
-    network = Recipe(name=f"{preset}-network", network=preset_named(preset))
+    network = Recipe(name=f"{preset}-network", network=preset_named(preset), teachers=teachers)
     return Recipe(name=preset, parts=("popular", "ngram", "network"), base=network)
 
 
+TEACHER = Recipe(name="teacher", network=preset_named("teacher"))
+_SMALL = {"embedding_size": 100, "hidden_size": 600, "epochs": 30}  # the paper's size, over the teacher's pieces
+SMALL = Recipe(name="small", network=changed(preset_named("default"), _SMALL))
+STUDENT = Recipe(name="student", network=changed(preset_named("taught"), _SMALL), teachers=(TEACHER,))
 POPULAR = Recipe(name="popular", parts=("popular",))

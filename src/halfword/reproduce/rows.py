@@ -7,7 +7,7 @@ from typing import Any
 from halfword.complete import PARTS, SearchOptions
 from halfword.errors import OptionError
 from halfword.reproduce.published import PUBLISHED, Published
-from halfword.reproduce.recipes import POPULAR, Recipe, blend, paper_network
+from halfword.reproduce.recipes import POPULAR, SMALL, STUDENT, TEACHER, Recipe, blend, paper_network
 
 GROUPS = {
     "paper": "The paper's table",
@@ -20,7 +20,7 @@ ALSO = {  # rows of another group that a table shows once more, to compare with
     "vocabulary": ("bpe-256-r", "sr-256-r-m"),
     "search": ("bpe-256-r", "sr-256-r-m"),
     "ours": ("mpc",),
-    "beyond": ("bpe-256-r-m",),
+    "beyond": ("bpe-1024-r",),
 }
 
 
@@ -53,7 +53,7 @@ _MERGE = replace(_PLAIN, merge=True)
 _BOTH = replace(_PLAIN, retrace=None, merge=True)
 
 CHAR, BPE, SR = paper_network("char"), paper_network("bpe"), paper_network("unigram")
-FAST, DEFAULT, BEST = blend("fast"), blend("default"), blend("best")
+FAST, DEFAULT, BEST = blend("fast"), blend("default"), blend("taught", TEACHER)
 
 
 def _paper() -> Iterable[Row]:
@@ -103,25 +103,27 @@ def _ours() -> Iterable[Row]:
         changes = {"precision": "int8", **more}
         return Row(name=name, label=label, group="ours", model=model, search=search, parts=tuple(parts), **changes)
 
-    yield row("network", "network of best", BEST, ("network",))
+    yield row("network", "network (600 wide, taught)", BEST, ("network",))
     yield row("memory", "memory", BEST, ("ngram",))
     yield row("network-memory", "network + memory", BEST, ("ngram", "network"))
     yield row("popularity-memory", "popularity + memory", BEST, ("popular", "ngram"))
     yield row("popularity-network", "popularity + network", BEST, ("popular", "network"))
     yield row("fast", "all parts, fast", FAST)
     yield row("default", "all parts, default", DEFAULT)
-    yield row("best", "all parts, best", BEST)
-    yield row("best-fp32", "all parts, best, fp32", BEST, precision="fp32")
-    yield row("best-4", "all parts, best, beam 4", BEST, beam=4)
-    yield row("best-30", "all parts, best, beam 30", BEST, beam=30)
+    yield row("best", "all parts, taught", BEST)
+    yield row("best-fp32", "all parts, taught, fp32", BEST, precision="fp32")
+    yield row("best-4", "all parts, taught, beam 4", BEST, beam=4)
+    yield row("best-30", "all parts, taught, beam 30", BEST, beam=30)
 
 
 def _beyond() -> Iterable[Row]:
-    """Larger networks over the same pieces; a student names the recipes of its teachers (`Recipe.teachers`)."""
-    wide = paper_network("bpe", name="bpe-256-wide", hidden_size=1200, output_dropout=0.2)
-    deep = paper_network("bpe", name="bpe-256-deep", layers=2, hidden_dropout=0.1)
-    yield Row(name="bpe-256-wide", label="BPE + R∞ + M, 1200 wide", group="beyond", model=wide, search=_BOTH)
-    yield Row(name="bpe-256-deep", label="BPE + R∞ + M, two layers", group="beyond", model=deep, search=_BOTH)
+    """A larger network over the pieces of our blends, and what it teaches one of the paper's size."""
+    for name, label, model in (
+        ("teacher", "BPE 1024, 1200 wide", TEACHER),
+        ("small", "BPE 1024, the paper's size", SMALL),
+        ("student", "the same, taught by the wide one", STUDENT),
+    ):
+        yield Row(name=name, label=f"{label}, R∞ + M", group="beyond", model=model, search=_BOTH)
 
 
 ROWS: tuple[Row, ...] = (*_paper(), *_vocabulary(), *_search(), *_ours(), *_beyond())
