@@ -1,5 +1,6 @@
 """From a dataset to a report, step by step; whatever is finished is kept and not done again."""
 
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ DEVICES = ("auto", "cpu", "cuda")
 MARKER = "reproduce.json"
 _QUICK_ROWS, _QUICK_WALK = 500, 300
 _TIMED, _QUICK_TIMED = 1000, 200
+_TELL_EVERY = 0.2  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +194,12 @@ class _Work:
         return Question(found.row, found.model["model"], self._mark, sample, seed, paper, walk)
 
     def _share(self, name: str) -> Callable[[str, int, int], None]:
+        told = 0.0
+
         def tell(stage: str, done: int, total: int) -> None:
-            if done % 256 == 0:
+            nonlocal told
+            if time.monotonic() - told > _TELL_EVERY:  # it is called for every query
+                told = time.monotonic()
                 self._tell(f"{name}: {stage} {done:,}/{total:,}")
 
         return tell
