@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 from halfword import metrics
-from halfword.batched import ROWS, BatchedNeural
+from halfword.batched import BatchedNeural
 from halfword.batched_search import Work
 from halfword.complete import Completer, Completion, SearchOptions, load
 from halfword.dataset import open_dataset
@@ -61,14 +61,17 @@ class TimedStarts(Starts):
 
 def answer(
     completer: BatchCompleter, prefixes: Sequence[str], options: SearchOptions, batch: int
-) -> dict[str, list[str]]:
-    """Complete all prefixes, so many a call."""
+) -> tuple[dict[str, list[str]], float]:
+    """Complete all prefixes, so many a call; return the answers and the seconds."""
     answers: dict[str, list[str]] = {}
+    seconds = 0.0
     for begin in range(0, len(prefixes), batch):
         asked = prefixes[begin : begin + batch]
+        begun = time.perf_counter()
         found = completer.complete_batch(asked, options)
+        seconds += time.perf_counter() - begun
         answers.update({prefix: [each.text for each in texts] for prefix, texts in zip(asked, found, strict=True)})
-    return answers
+    return answers, seconds
 
 
 def mrr(rows: Sequence[str], answers: dict[str, list[str]]) -> float:
@@ -88,9 +91,7 @@ def measure(completer: BatchedNeural, prefixes: Sequence[str], options: SearchOp
     timed = TimedStarts.__new__(TimedStarts)
     timed.__dict__.update(completer._starts.__dict__)
     completer._starts, completer.work = timed, Work()
-    begun = time.perf_counter()
-    answers = answer(completer, prefixes, options, batch)
-    seconds = time.perf_counter() - begun
+    answers, seconds = answer(completer, prefixes, options, batch)
     ceiling = PEAK * len(prefixes) / (completer.work.rows * completer.operations)
     return {
         "answers": answers,
@@ -124,9 +125,7 @@ def engine_mrr(path: Path, rows: Sequence[str], options: SearchOptions) -> dict[
     engine: Completer = load(path, parts=("network",), precision="fp32")
     assert isinstance(engine, BatchCompleter)
     prefixes = list({prefix_of(row): None for row in rows})
-    begun = time.perf_counter()
-    answers = answer(engine, prefixes, options, 2048)
-    seconds = time.perf_counter() - begun
+    answers, seconds = answer(engine, prefixes, options, 2048)
     return {"engine_mrr": mrr(rows, answers), "engine_completions_per_second": round(len(prefixes) / seconds, 1)}
 
 
@@ -150,7 +149,7 @@ def main() -> None:
     parser.add_argument("--beams", type=int, nargs="+", default=[10, 30])
     parser.add_argument("--batches", type=int, nargs="+", default=[2048, 16384])
     parser.add_argument("--walk", type=int, default=0, help="also ask every prefix of so many queries, in one call")
-    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--rows", type=int, help="hypotheses at once")
     parser.add_argument("--engine-rows", type=int, default=2000)
     parser.add_argument("--device")
     parser.add_argument("--profile", type=int, default=0, metavar="LINES")

@@ -170,24 +170,23 @@ nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefi
   {
     nb::gil_scoped_release release;
     parallel_for(prefixes.size(), 0, [&](std::size_t i) {
+      const std::string escaped = escape(prefixes[i]);
       for (std::size_t place = i * count; place < (i + 1) * count; ++place) {
         if (!std::isfinite(scores.data()[place])) continue;
         const std::span chosen(reversed.data() + place * depth, depth);
         const auto tail = static_cast<std::size_t>(tails.data()[place]);
-        spelled[i].push_back({spell(pieces, prefixes[i], tail, chosen), scores.data()[place], Source::model});
+        spelled[i].push_back({spell(pieces, escaped, tail, chosen), scores.data()[place], Source::model});
       }
       std::sort(spelled[i].begin(), spelled[i].end(), comes_first);
     });
   }
   const nb::str source = name_of(Source::model);
-  const bool collecting = PyGC_Disable() != 0;  // so many new tuples would set it off again and again, for nothing
   nb::list lists;
   for (const std::vector<Completion>& completions : spelled) {
     nb::list list;
     for (const Completion& completion : completions) list.append(fill_completion(completion, source, type));
     lists.append(std::move(list));
   }
-  if (collecting) PyGC_Enable();
   return lists;
 }
 

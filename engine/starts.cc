@@ -104,10 +104,9 @@ StartTree find_start_tree(const Pieces& pieces, std::span<const std::string> pre
   return tree;
 }
 
-std::string spell(const Pieces& pieces, std::string_view prefix, std::size_t tail,
+std::string spell(const Pieces& pieces, std::string_view escaped, std::size_t tail,
                   std::span<const std::int32_t> reversed) {
-  std::string text = escape(prefix);
-  text.resize(text.size() - tail);
+  std::string text(escaped.substr(0, escaped.size() - tail));
   for (auto piece = reversed.rbegin(); piece != reversed.rend(); ++piece) {
     if (*piece >= 0) text += pieces.text(static_cast<PieceId>(*piece));
   }

@@ -34,9 +34,9 @@ constexpr std::int32_t tail_is_space = 2;  // the next piece must begin with a s
 StartTree find_start_tree(const Pieces& pieces, std::span<const std::string> prefixes, const SearchOptions& options,
                           std::size_t threads);
 
-/// A completion of `prefix`: it keeps all but the last `tail` bytes, and pieces follow, given from the last to the
-/// first; negative ones are none.
-std::string spell(const Pieces& pieces, std::string_view prefix, std::size_t tail,
+/// A completion of an escaped prefix: it keeps all but the last `tail` bytes, and pieces follow, given from the last to
+/// the first; negative ones are none.
+std::string spell(const Pieces& pieces, std::string_view escaped, std::size_t tail,
                   std::span<const std::int32_t> reversed);
 
 }  // namespace halfword

@@ -61,7 +61,7 @@ def make_rows() -> Rows:
 
 
 @pytest.mark.parametrize(("width", "group"), [(24, 4), (256, 16), (1024, 32)])
-@pytest.mark.parametrize("beam", [1, 10, 30])
+@pytest.mark.parametrize("beam", [1, 10, 30, 200])
 def test_steps(width: int, group: int, beam: int) -> None:
     fused, plain, rows = steps_on(DEVICE), RowSteps(), make_rows()
     grammar = Grammar(end=width - 2, spelled=width - 5, words=(3, 9), group=group)

@@ -4,6 +4,7 @@ The answers are those of `complete.Neural` for the network alone. All open hypot
 one array, so that a step of all searches is a few large matrix products (see `batched_search`).
 """
 
+import gc
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from halfword.rows import Grammar
 from halfword.starts import Starts, StartTree
 from halfword.text import normalise_prefix, profile_named
 
-ROWS = 1 << 19  # hypotheses searched at once, some 20 kB each
+MOST_ROWS = 1 << 19  # hypotheses searched at once; beyond that nothing is gained
 
 
 class BatchedNeural:
@@ -33,8 +34,11 @@ class BatchedNeural:
     On a GPU the gates are multiplied in fp16, so that scores differ from the engine's in the third digit.
     """
 
-    def __init__(self, path: str | Path, device: str | torch.device | None = None, rows: int = ROWS) -> None:
-        """Load the network of a model file onto a device: a GPU if there is one, unless another is named."""
+    def __init__(self, path: str | Path, device: str | torch.device | None = None, rows: int | None = None) -> None:
+        """Load the network of a model file onto a device: a GPU if there is one, unless another is named.
+
+        `rows` says how many hypotheses are searched at once; left out, as many as fit into a quarter of the memory.
+        """
         path = Path(path)
         header = read_header(path)
         if not header.holds("network"):
@@ -43,7 +47,7 @@ class BatchedNeural:
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._starts = Starts(path)
         self._tables = _tables(path, self._device)
-        self._rows = rows
+        self._rows = rows or _rows_that_fit(self._tables.network, self._device)
         self.work = Work()  # what all searches took
 
     @property
@@ -64,7 +68,7 @@ class BatchedNeural:
         distinct = sorted(set(normalised), key=len)
         size = max(1, self._rows // max(options.beam, 8 * options.segmentations))
         batches = [distinct[begin : begin + size] for begin in range(0, len(distinct), size)]
-        with ThreadPoolExecutor(1) as cutter, ThreadPoolExecutor(1) as speller, _tf32(self._device):
+        with ThreadPoolExecutor(1) as cutter, ThreadPoolExecutor(1) as speller, _tf32(self._device), _uncollected():
             trees = cutter.map(lambda batch: self._starts.tree(batch, options), batches)
             spelled = [
                 speller.submit(self._starts.spell, batch, *self._search(len(batch), tree, options))
@@ -96,6 +100,11 @@ def _tables(path: Path, device: torch.device) -> SearchTables:
     return SearchTables(columns, network, grammar)
 
 
+def _rows_that_fit(network: RowNetwork, device: torch.device) -> int:
+    memory = torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else 1 << 30
+    return max(1, min(MOST_ROWS, memory // 4 // network.bytes_per_row))
+
+
 @contextmanager
 def _tf32(device: torch.device) -> Iterator[None]:
     """Let the output layer, all that is left in fp32 on a GPU, use the fast matrix products."""
@@ -105,3 +114,15 @@ def _tf32(device: torch.device) -> Iterator[None]:
         yield
     finally:
         torch.backends.cuda.matmul.allow_tf32 = before
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from going through millions of new completions again and again, for nothing."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from halfword.complete import SearchOptions
 from halfword.row_steps import RowSteps
 from halfword.rows import Best, Rows
+
+NO_COLUMN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,16 @@ class Found:
         scores = torch.full((prefixes, count), -math.inf, device=device)
         self._best = Best(scores, torch.zeros_like(scores, dtype=torch.int64))
 
-    def add(self, rows: Rows, ends: Tensor) -> None:
-        """Note the rows that end here, and with what scores."""
-        self._ended.append(Ended(rows.prefixes, rows.hashes, ends, rows.links))
+    def add(self, rows: Rows, ends: Tensor, prune: bool) -> None:
+        """Note the rows that end here, and with what scores; with `prune` only those that could still be answers.
+
+        The others are those that would be below the bound if the rows ended one after the other, best first: what ends
+        later scores less than they do, and so does not take part in ruling them out.
+        """
         self._best = self._steps.note_ends(self._best, rows, ends)
+        if prune:
+            ends = ends.masked_fill(rows.scores < self.bounds()[rows.prefixes], -math.inf)
+        self._ended.append(Ended(rows.prefixes, rows.hashes, ends, rows.links))
 
     def bounds(self) -> Tensor:
         """Return what a further text of each prefix must score to be among the answers."""
@@ -62,7 +69,7 @@ class Found:
         texts = _taken(texts, (places < options.count).nonzero()[:, 0])
         places = places[places < options.count]
         scores = torch.full((len(mass), options.count), -math.inf, device=mass.device)
-        links = torch.full(scores.shape, -1, device=mass.device)
+        links = torch.zeros(scores.shape, dtype=torch.int64, device=mass.device)
         shift = mass[texts.prefixes] if options.conditional else 0.0
         scores[texts.prefixes, places] = texts.scores - shift
         links[texts.prefixes, places] = texts.links
@@ -99,12 +106,13 @@ def _taken(ended: Ended, rows: Tensor) -> Ended:
 
 
 class Links:
-    """The pieces chosen by a search, each with a link to the one before; below 0 a link is a start: -1 - start."""
+    """The starts of a search and the pieces it chose, each piece with a link to what is before it."""
 
-    def __init__(self) -> None:
-        self._before: list[Tensor] = []
-        self._columns: list[Tensor] = []
-        self._size = 0
+    def __init__(self, starts: int, device: torch.device) -> None:
+        self.starts = torch.arange(starts, device=device)  # the links to the starts, which lead to themselves
+        self._before = [self.starts]
+        self._columns = [torch.full_like(self.starts, NO_COLUMN)]
+        self._size = starts
 
     def add(self, before: Tensor, columns: Tensor) -> Tensor:
         """Put `columns` behind the links `before`, and return the new links."""
@@ -114,14 +122,15 @@ class Links:
         return torch.arange(self._size - len(columns), self._size, device=columns.device)
 
     def follow(self, links: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the starts that `links` lead back to, and the columns on the way, the last first (…, depth).
-
-        A column of -1 is none.
-        """
-        before, columns = (functional.pad(torch.cat(parts), (0, 1)) for parts in (self._before, self._columns))
+        """Return the starts that `links` lead back to, and the columns on the way, the last first (…, depth)."""
+        before, columns = torch.cat(self._before), torch.cat(self._columns)
         passed = []
-        for _ in self._before:
-            at = links.clamp(min=0)
-            passed.append(torch.where(links < 0, -1, columns[at]))
-            links = torch.where(links < 0, links, before[at])
-        return -1 - links, torch.stack(passed, -1)
+        at = links.view(-1)
+        for _ in self._before[1:]:
+            passed.append(columns.index_select(0, at))
+            at = before.index_select(0, at)
+        if not passed:
+            return at.view_as(links), columns.new_empty(*links.shape, 0)
+        all_passed = torch.stack(passed, -1)
+        depth = int((all_passed != NO_COLUMN).any(0).sum())
+        return at.view_as(links), all_passed[:, :depth].reshape(*links.shape, depth)

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from halfword.batched_found import Found, Links
+from halfword.batched_found import NO_COLUMN, Found, Links
 from halfword.columns import WHOLE, Columns
 from halfword.complete import SearchOptions
 from halfword.row_network import RowNetwork, States
 from halfword.row_steps import peaks_of
 from halfword.rows import Grammar, Rows, Scored
-from halfword.starts import FOLLOWS_SPACE, TAIL_IS_SPACE, StartTree
+from halfword.starts import FOLLOWS_SPACE, NO_PIECE, TAIL_IS_SPACE, StartTree
 
 _SEED_STEP, _SEED_FIRST = 0x1E3779B97F4A7C15, 0x2545F4914F6CDD1D  # the hash of each prefix: arbitrary, but different
 
@@ -35,7 +35,7 @@ class Answers:
 
     scores: Tensor  # -inf where there is none
     tails: Tensor  # bytes of the prefix that are given up
-    pieces: Tensor  # (prefixes, count, depth) the last first; -1 is none
+    pieces: Tensor  # (prefixes, count, depth) the last first; NO_PIECE is none
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class BatchedSearch:
         self._starts = DeviceStarts.of(tree, prefixes, self._device)
         self._mass = self._floor = torch.full((prefixes,), -math.inf, device=self._device)
         self._found = Found(prefixes, options.count, self._device, self._network.steps)
-        self._links = Links()
+        self._links = Links(len(tree.nodes), self._device)
         self.work = Work()
 
     @torch.inference_mode()
@@ -100,14 +100,14 @@ class BatchedSearch:
         rows = self._seed(start_scores)
         scored = self._score_starts(rows, states)
         if self._options.echo:
-            self._found.add(rows, scored.ends)
+            self._found.add(rows, scored.ends, prune=False)
         for _ in range(self._options.max_pieces):
             rows, parents, columns = self._expand(rows, scored)
             if not len(parents):
                 break
             states = self._network.read(states, parents, columns)
             scored = self._score(rows, states)
-            self._found.add(rows, scored.ends)
+            self._found.add(rows, scored.ends, self._options.prune)
             self.work.rows += len(parents)
             self.work.steps += 1
         return self._answers()
@@ -120,8 +120,7 @@ class BatchedSearch:
         for begin, end in pairwise(starts.level_ends):
             levels.append(network.read(levels[-1], starts.above[begin:end], columns[begin:end]))
         states = _joined(levels)
-        logits = network.logits(states)
-        scores = logits[starts.parents, columns] - logits.logsumexp(1)[starts.parents]
+        scores = network.follow(states, starts.parents, columns)
         scores[0] = 0.0  # the begin piece, its own parent
         ancestors = starts.parents
         for _ in range(len(levels).bit_length()):  # sum up over twice as many pieces each time
@@ -141,7 +140,7 @@ class BatchedSearch:
             prefixes=starts.prefixes,
             scores=scores,
             hashes=(own - columns.heads[starts.firsts, size]) * columns.shrinks[size],
-            links=-1 - torch.arange(len(scores), device=self._device),
+            links=self._links.starts,
             after_space=starts.kinds & FOLLOWS_SPACE > 0,
             wholeness=None if columns.wholeness is None else torch.full_like(starts.tails, WHOLE),
         )
@@ -186,7 +185,7 @@ class BatchedSearch:
     def _answers(self) -> Answers:
         ranked = self._found.rank(self._mass, self._options)
         starts, columns = self._links.follow(ranked.links)
-        pieces = torch.where(columns < 0, -1, self._columns.pieces[columns])
+        pieces = torch.where(columns == NO_COLUMN, NO_PIECE, self._columns.pieces[columns])
         return Answers(ranked.scores, self._starts.tails[starts], pieces)
 
 

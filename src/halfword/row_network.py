@@ -13,6 +13,7 @@ from halfword.row_steps import RowSteps, steps_on
 from halfword.rows import Norm
 
 _ALIGNED = 8  # rows of a multiple of 16 bytes take the fast matrix products
+_MOST_ROWS = 1 << 16  # whose logits are held at once where only their sums are wanted
 _UNREACHABLE = -1e30  # the logit of a column that is there to fill up
 
 
@@ -57,6 +58,12 @@ class RowNetwork:
         inputs = sum(layer.input.numel() for layer in self._layers[1:])
         return 2 * (gates + inputs + self._projection.numel() + self._output.numel())
 
+    @property
+    def bytes_per_row(self) -> int:
+        """The memory that a row takes while it is read and scored, at most."""
+        states = 10 * self._layers[0].recurrent.numel() // self.hidden_size * self._projection.element_size()
+        return 8 * len(self._output) + len(self._layers) * states
+
     def start(self) -> States:
         """Return one row that has read nothing."""
         cells = torch.zeros(1, self.hidden_size, device=self._output.device)
@@ -68,7 +75,7 @@ class RowNetwork:
         cells: list[Tensor] = []
         hidden: list[Tensor] = []
         for layer, cells_before, hidden_before in zip(self._layers, states.cells, states.hidden, strict=True):
-            gates = hidden_before[parents] @ layer.recurrent
+            gates = hidden_before.index_select(0, parents) @ layer.recurrent
             table = None if hidden else layer.input
             if hidden:
                 gates = torch.addmm(gates, hidden[-1], layer.input)
@@ -79,8 +86,20 @@ class RowNetwork:
 
     def logits(self, states: States) -> Tensor:
         """Return the logits of all columns (rows, width)."""
-        projected = functional.linear(states.hidden[-1], self._projection, self._projection_bias)
-        return functional.linear(projected.float(), self._output, self._output_bias)
+        return self._logits(self._projected(states))
+
+    def follow(self, states: States, parents: Tensor, columns: Tensor) -> Tensor:
+        """Return the log-probability of each of `columns` after the row `parents` of `states`."""
+        projected = self._projected(states)
+        normalisers = torch.cat([self._logits(part).logsumexp(1) for part in torch.split(projected, _MOST_ROWS)])
+        logits = (projected[parents] * self._output[columns]).sum(1) + self._output_bias[columns]
+        return logits - normalisers[parents]
+
+    def _projected(self, states: States) -> Tensor:
+        return functional.linear(states.hidden[-1], self._projection, self._projection_bias).float()
+
+    def _logits(self, projected: Tensor) -> Tensor:
+        return functional.linear(projected, self._output, self._output_bias)
 
 
 def _weights(arrays: Mapping[str, NDArray[Any]], device: torch.device) -> dict[str, Tensor]:

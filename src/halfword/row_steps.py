@@ -56,20 +56,23 @@ class RowSteps:
     def choose(self, rows: Rows, scored: Scored, bounds: Tensor, beam: int) -> Children:
         """Choose the best next pieces of each prefix, `beam` of them; of use are those that score at least `bounds`.
 
-        The best score of each group of columns is enough to tell which groups the chosen ones can be in.
+        The best score of each group of columns is enough to tell which groups the chosen ones can be in. Of equals the
+        one of the earlier row is better, then that of the earlier column.
         """
         size, groups = len(bounds), scored.peaks.shape[1]
         group = scored.scores.shape[1] // groups
         slots = _slots(rows)
         peaks = _lowest(size * rows.width, groups, device=bounds.device).index_copy_(0, slots, scored.peaks)
-        peaks, chosen = peaks.view(size, -1).topk(min(beam, rows.width * groups), 1)
+        peaks, chosen = _highest(peaks.view(size, -1), beam)
+        chosen, order = chosen.sort(1)
+        peaks = peaks.gather(1, order)
         row_at = torch.zeros(size * rows.width, dtype=torch.int64, device=bounds.device)
         row_at[slots] = torch.arange(len(slots), device=bounds.device)
         parents = row_at.view(size, -1).gather(1, chosen // groups)
         chosen = chosen % groups
         members = scored.scores.view(-1, group)[parents * groups + chosen]  # (prefixes, beam, group)
         members = members.masked_fill(peaks[:, :, None] == -math.inf, -math.inf).view(size, -1)
-        best, place = members.topk(min(beam, members.shape[1]), 1)
+        best, place = _highest(members, beam)
         at = place // group
         counts = ((best >= bounds[:, None]) & (best > -math.inf)).sum(1)
         return Children(best, parents.gather(1, at), chosen.gather(1, at) * group + place % group, counts)
@@ -102,6 +105,12 @@ def _slots(rows: Rows) -> Tensor:
     """Return where each row goes in an array (prefixes, width)."""
     places = torch.arange(len(rows.scores), device=rows.scores.device) - rows.begins[rows.prefixes]
     return rows.prefixes * rows.width + places
+
+
+def _highest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the best scores of each line, best first, and their places; unlike topk, of equals the first."""
+    best, places = scores.sort(dim=1, descending=True, stable=True)
+    return best[:, :count].contiguous(), places[:, :count].contiguous()
 
 
 def _lowest(*shape: int, device: torch.device) -> Tensor:

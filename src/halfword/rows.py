@@ -14,7 +14,7 @@ class Rows:
     prefixes: Tensor  # (rows): whose each is
     scores: Tensor
     hashes: Tensor  # of their texts
-    links: Tensor  # to their last pieces; below 0 the start they are: -1 - start
+    links: Tensor  # to their last pieces, or to the starts they are
     after_space: Tensor
     wholeness: Tensor | None  # see `columns`
 

@@ -12,6 +12,7 @@ from halfword.model_file import read_header
 
 FOLLOWS_SPACE = 1
 TAIL_IS_SPACE = 2
+NO_PIECE = -1
 Integers = NDArray[np.int32]
 
 
@@ -45,7 +46,7 @@ class Starts:
         """Return the completions of each prefix.
 
         `scores` (prefix, place) is finite where there is one, `tails` says how many bytes of the prefix it gives up,
-        and `reversed_pieces` (prefix, place, piece) what it puts there, the last piece first; negative ones are none.
+        and `reversed_pieces` (prefix, place, piece) what it puts there, the last piece first; `NO_PIECE` is none.
         """
         spelled: list[list[Completion]] = self._segmenter.spell_batch(
             prefixes, scores, tails, reversed_pieces, Completion
