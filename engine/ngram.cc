@@ -134,7 +134,7 @@ Ngram::Level Ngram::load_level(const ModelFile& file, std::size_t order) const {
   const std::string name = "ngram." + std::to_string(order);
   Level level{.narrow = {}, .wide = {}, .gains = file.array<float>(name + ".gain")};
   require(level.gains.size() == std::size_t{1} << code_bits_, name + ".gain");
-  require_weights(level.gains, 1e12F, name + ".gain");
+  require_weights(level.gains, 1e25F, name + ".gain");  // so that no sum overflows
   const bool narrow = vocabulary() << code_bits_ <= std::size_t{1} << 16;
   if (narrow) level.narrow = file.array<std::uint16_t>(name + ".entry");
   if (!narrow) level.wide = file.array<std::uint32_t>(name + ".entry");

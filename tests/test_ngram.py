@@ -266,3 +266,8 @@ def test_no_query_is_an_error() -> None:
 def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(OptionError, match="of the memory must"):
         NgramOptions(**options)  # type: ignore[arg-type]
+
+
+def test_a_log_of_very_many_rows_gives_a_memory_that_loads(folder: Path) -> None:
+    memory = learned(folder, {query: times * 10**15 for query, times in TOY.items()}, order=3)
+    assert sum(memory.predict([3, 4])) == pytest.approx(1)
