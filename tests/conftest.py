@@ -1,12 +1,13 @@
 """What the tests share: models and datasets small enough to check by hand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from halfword import Popular, load
 from halfword.model_file import write_model
+from halfword.reproduce import machine
 from halfword.text import DEFAULT, Profile
 from halfword.train import popular_arrays
 
@@ -14,6 +15,13 @@ COUNTS = {"new york": 5, "new york times": 7, "new": 1, "news": 5, "weather": 3,
 
 MakeModel = Callable[..., Path]
 MakePopular = Callable[..., Popular]
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Let PyTorch compute on one core: toy networks gain nothing from more, and wait long for them when it is busy."""
+    with machine.one_thread():
+        yield
 
 
 @pytest.fixture

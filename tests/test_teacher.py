@@ -1,6 +1,5 @@
 """A network that is taught learns what its teachers say, not only what came next."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,14 +18,7 @@ from halfword.train import TrainOptions, train
 from tests.training import COUNTS, SMALL, make_dataset
 
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def make_model(folder: Path, options: NetworkTraining = SMALL) -> Path:

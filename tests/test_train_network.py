@@ -5,14 +5,13 @@ import json
 import math
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load_file
 
 from halfword.dataset import open_dataset
@@ -22,14 +21,7 @@ from halfword.network_training import NetworkTraining, Schedule, changed
 from halfword.train_network import RunOptions, Training, TrainingStopped
 from tests.training import SMALL, make_dataset, run_python
 
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Networks this small gain nothing from more, and wait long for them on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture
