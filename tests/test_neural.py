@@ -18,6 +18,7 @@ from tests.toy import PIECES, Toy, write_toy
 
 pytestmark = pytest.mark.engine
 TOLERANCE = 1e-3
+RELATIVE = 1e-5  # of a score of hundreds of nats a float keeps no more
 
 
 def load_both(path: Path) -> tuple[Neural, PlainNeural]:
@@ -33,13 +34,15 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Neural, PlainNeural]:
 
 def assert_equal(found: list[Completion], expected: list[Completion]) -> None:
     """The same texts with the same scores in the same order, but for neighbours whose scores cannot be told apart."""
-    assert [completion.score for completion in found] == pytest.approx([each.score for each in expected], abs=TOLERANCE)
+    assert [completion.score for completion in found] == pytest.approx(
+        [each.score for each in expected], rel=RELATIVE, abs=TOLERANCE
+    )
     scores = {completion.text: completion.score for completion in expected}
     for completion in found:
         if completion.text in scores:
-            assert completion.score == pytest.approx(scores[completion.text], abs=TOLERANCE)
+            assert completion.score == pytest.approx(scores[completion.text], rel=RELATIVE, abs=TOLERANCE)
         else:  # it tied with the last one
-            assert completion.score == pytest.approx(expected[-1].score, abs=TOLERANCE)
+            assert completion.score == pytest.approx(expected[-1].score, rel=RELATIVE, abs=TOLERANCE)
     assert len({completion.text for completion in found}) == len(found)
 
 
