@@ -22,19 +22,19 @@ void multiply_groups(const Int8Matrix& matrix, std::size_t output, const std::ui
     for (std::size_t row = 0; row < Rows; ++row) sums[row][group] = offset;
   }
   for (std::size_t input = 0; input < width; input += input_group) {
-    __m512i columns[Groups];
-#pragma GCC unroll 16
-    for (std::size_t group = 0; group < Groups; ++group) {
-      columns[group] = _mm512_load_si512(weights + (group * width + input) * output_group);
-    }
+    __m512i values[Rows];
 #pragma GCC unroll 16
     for (std::size_t row = 0; row < Rows; ++row) {
       std::int32_t lane;
       __builtin_memcpy(&lane, inputs + row * width + input, sizeof(lane));
-      const __m512i values = _mm512_set1_epi32(lane);
+      values[row] = _mm512_set1_epi32(lane);
+    }
 #pragma GCC unroll 16
-      for (std::size_t group = 0; group < Groups; ++group) {
-        sums[row][group] = _mm512_dpbusd_epi32(sums[row][group], values, columns[group]);
+    for (std::size_t group = 0; group < Groups; ++group) {
+      const __m512i columns = _mm512_load_si512(weights + (group * width + input) * output_group);
+#pragma GCC unroll 16
+      for (std::size_t row = 0; row < Rows; ++row) {
+        sums[row][group] = _mm512_dpbusd_epi32(sums[row][group], values[row], columns);
       }
     }
   }
@@ -50,7 +50,7 @@ void multiply_groups(const Int8Matrix& matrix, std::size_t output, const std::ui
 /// All outputs of `Rows` rows. Few rows take many groups at a time, so that the weights come in by many streams.
 template <std::size_t Rows>
 void multiply_block(const Int8Matrix& matrix, const std::uint8_t* inputs, std::int32_t* outputs) {
-  constexpr std::size_t groups = Rows <= 2 ? 8 : Rows <= 6 ? 4 : 2;
+  constexpr std::size_t groups = Rows <= 1 ? 16 : Rows <= 3 ? 8 : Rows <= 6 ? 4 : 2;
   std::size_t output = 0;
   for (; output + groups * output_group <= matrix.outputs; output += groups * output_group) {
     multiply_groups<Rows, groups>(matrix, output, inputs, outputs);
@@ -80,9 +80,8 @@ void multiply_int8(const Int8Matrix& matrix, const std::uint8_t* inputs, std::si
   }
 }
 
-/// e^x, x being held between −limit and limit: as `exponential` of the common kernels, in fewer instructions.
+/// e^x, x being held at `limit`: as `exponential` of the common kernels, in fewer instructions.
 __m512 exponentials(__m512 x, float limit) {
-  x = _mm512_maskz_max_ps(0xFFFF, x, _mm512_set1_ps(-limit));
   x = _mm512_maskz_min_ps(0xFFFF, x, _mm512_set1_ps(limit));
   const __m512 scaled = _mm512_mul_ps(x, _mm512_set1_ps(1.44269504F));
   const __m512 whole = _mm512_maskz_roundscale_ps(0xFFFF, scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -92,6 +91,13 @@ __m512 exponentials(__m512 x, float limit) {
     series = _mm512_fmadd_ps(series, rest, _mm512_set1_ps(term));
   }
   return _mm512_maskz_scalef_ps(0xFFFF, series, whole);
+}
+
+/// a / b to the last bit or two, in less time than the division takes.
+__m512 quotients(__m512 a, __m512 b) {
+  const __m512 rough = _mm512_maskz_rcp14_ps(0xFFFF, b);
+  const __m512 rest = _mm512_fnmadd_ps(b, rough, _mm512_set1_ps(1.0F));
+  return _mm512_mul_ps(a, _mm512_fmadd_ps(rough, rest, rough));
 }
 
 /// Which of the 16 lanes from `place` on lie within `size`.
@@ -124,12 +130,12 @@ void lstm_cell_16(const float* gates, GateNorms norms, std::size_t hidden, const
     const __m512 b = exponentials(_mm512_add_ps(g, g), steep);
     const __m512 above = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(lanes, cell + i), _mm512_add_ps(b, one),
                                          _mm512_mul_ps(a, _mm512_sub_ps(b, one)));
-    const __m512 next = _mm512_div_ps(above, _mm512_mul_ps(_mm512_add_ps(one, a), _mm512_add_ps(b, one)));
+    const __m512 next = quotients(above, _mm512_mul_ps(_mm512_add_ps(one, a), _mm512_add_ps(b, one)));
     const __m512 d = exponentials(_mm512_add_ps(next, next), steep);
     const __m512 e = exponentials(_mm512_sub_ps(_mm512_setzero_ps(), o), steep);
     const __m512 below = _mm512_mul_ps(_mm512_add_ps(one, e), _mm512_add_ps(d, one));
     _mm512_mask_storeu_ps(new_cell + i, lanes, next);
-    _mm512_mask_storeu_ps(new_hidden + i, lanes, _mm512_div_ps(_mm512_sub_ps(d, one), below));
+    _mm512_mask_storeu_ps(new_hidden + i, lanes, quotients(_mm512_sub_ps(d, one), below));
   }
 }
 

@@ -33,7 +33,7 @@ void grow(Buffer& buffer, std::size_t size) {
 template <typename T>
 void prefetch(const T* data, std::size_t size) {
   const auto* bytes = reinterpret_cast<const char*>(data);
-  for (std::size_t place = 0; place < size * sizeof(T); place += 64) __builtin_prefetch(bytes + place);
+  for (std::size_t place = 0; place < size * sizeof(T); place += 64) __builtin_prefetch(bytes + place, 0, 2);
 }
 
 /// A matrix as floats, from its 32-bit or else its 8-bit form in the file; throws unless it is (outputs, inputs).
@@ -63,9 +63,9 @@ class Linear {
       }
     }
     grow(sums, rows * width);
+    for (std::size_t row = 0; row < rows; ++row) prefetch(addend_of(row), width);
     kernels.multiply_int8(*int8_, inputs.bytes.data(), rows, sums.data());
     for (std::size_t row = 0; row < rows; ++row) {
-      if (row + 1 < rows) prefetch(addend_of(row + 1), width);
       dequantise(kernels, sums.data() + row * width, inputs.steps[row], addend_of(row), results + row * width);
     }
   }

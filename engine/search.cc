@@ -7,60 +7,46 @@
 
 #include "escape.h"
 #include "finished.h"
+#include "frontier.h"
+#include "row_pool.h"
 
 namespace halfword {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double lowest = -std::numeric_limits<double>::infinity();
-constexpr std::uint32_t no_link = UINT32_MAX;
+constexpr std::uint32_t none = UINT32_MAX;
 constexpr double negligible = 14.0;  // nats: less than a millionth
+// Nats below the best that waits within which a child is most likely needed too: before there are enough answers, and
+// when the bound rises already.
+constexpr double likely_early = 4.0;
+constexpr double likely_late = 0.7;
 
-/// A piece chosen by the search, and the link it follows.
-struct Link {
-  std::uint32_t previous;
-  PieceId piece;
-};
-
-/// A way to go on that is still open.
+/// A sequence of pieces that begins like the prefix and whose turn has come.
 struct Hypothesis {
   double score;
-  std::uint32_t row;    // of its state and prediction
-  std::uint32_t start;  // where it set out
-  std::uint32_t link;   // its last piece
-  SequenceKey key;      // of all its pieces
-  bool after_space;     // its text ends in a space
-};
-
-/// A hypothesis and its next piece, competing for a place in the beam.
-struct Child {
-  double score;
-  std::uint32_t parent;  // index of the hypothesis
-  PieceId piece;
-
-  /// Better first; of equals the one found first.
-  bool operator<(const Child& other) const {
-    if (score != other.score) return score > other.score;
-    return parent != other.parent ? parent < other.parent : piece < other.piece;
-  }
+  std::uint32_t row;       // of its state and prediction
+  std::uint32_t start;     // where it set out
+  std::uint32_t previous;  // the hypothesis it goes on from
+  PieceId piece;           // its last one
+  SequenceKey key;         // of all its pieces
+  bool after_space;        // its text ends in a space
 };
 
 /// What a thread keeps from one search to the next, so that nothing is allocated in the loop.
 struct Buffers {
-  ModelStates start_states;
-  ModelStates states;
-  ModelStates next_states;
-  Predictions start_predictions;
+  ModelStates states;  // of starts and hypotheses
   Predictions predictions;
+  ModelStates level_states;  // while the starts are read
+  ModelStates next_level_states;
+  Predictions level_predictions;
   ModelScratch scratch;
   std::vector<Step> steps;
-  std::vector<Step> chunk;
-  std::vector<std::uint32_t> fresh;
-  std::vector<Link> links;
-  std::vector<Hypothesis> beam;
-  std::vector<Hypothesis> parents;
-  std::vector<Child> children;
+  std::vector<Child*> unread;
   std::vector<std::uint32_t> places;
+  std::vector<Hypothesis> hypotheses;
+  Frontier frontier;
+  RowPool rows;
 };
 
 /// The search for one prefix.
@@ -73,18 +59,25 @@ class Search {
         cache_(model.cache),
         options_(options),
         buffers_(buffers),
+        frontier_(buffers.frontier),
+        rows_(buffers.rows),
         escaped_(escape(prefix)),
         begun_(Clock::now()),
+        margin_(options.margin.value_or(0.0)),
         starts_(find_starts(model.pieces, escaped_, options)),
         finished_(options.count) {}
 
   SearchResult run() {
     read_starts();
     seed();
-    expand();
-    while (!buffers_.children.empty() && result_.steps < options_.max_pieces && in_time()) {
-      advance();
-      expand();
+    for (std::size_t length = frontier_.best_length(); length > 0; length = frontier_.best_length()) {
+      const Child& best = frontier_.best(length);
+      if (best.score < limit()) break;
+      if (best.row == Child::unread) {
+        if (!in_time()) break;
+        read_on();
+      }
+      take(length);
     }
     const std::size_t count = options_.count + options_.surplus;
     result_.completions = finished_.rank(count, options_.merge, options_.conditional ? mass_ : 0.0, floor_);
@@ -111,22 +104,25 @@ class Search {
   double mass_of(const Start& start, std::size_t row) const;
   void seed();
   void harvest(const Hypothesis& hypothesis);
-  void expand();
-  void expand_all(std::uint32_t parent);
-  void expand_with(std::uint32_t parent, std::span<const PieceId> allowed);
-  void offer(std::uint32_t parent, PieceId piece, double score);
-  void advance();
-  void read_fresh(const ModelStates& from, std::size_t first);
-  void adopt_children();
+  void leave_unlikely(std::vector<Child*>& best) const;
+  void read_on();
+  void take(std::size_t length);
+  void expand_all(std::uint32_t parent, std::size_t length);
+  void expand_with(std::uint32_t parent, std::size_t length, std::span<const PieceId> allowed);
+  void offer(std::size_t length, const Child& child);
   std::string text_of(const Hypothesis& hypothesis) const;
   bool in_time();
 
-  const Predictions& predictions() const {
-    return result_.steps == 0 ? buffers_.start_predictions : buffers_.predictions;
+  double log_probability(const Hypothesis& hypothesis, PieceId piece) const {
+    const Predictions& predictions = buffers_.predictions;
+    return predictions.row(hypothesis.row)[piece] - predictions.normalisers[hypothesis.row];
   }
 
-  /// What a child must exceed to be of use.
+  /// What a further text must score to be an answer.
   double bound() const { return options_.prune ? std::max(finished_.bound(), floor_) : lowest; }
+
+  /// What a child must score to be followed.
+  double limit() const { return options_.prune ? std::max(finished_.bound() + margin_, floor_) : lowest; }
 
   const Pieces& pieces_;
   const LanguageModel& model_;
@@ -134,8 +130,11 @@ class Search {
   StateCache& cache_;
   const SearchOptions& options_;
   Buffers& buffers_;
+  Frontier& frontier_;
+  RowPool& rows_;
   std::string escaped_;
   Clock::time_point begun_;
+  double margin_;
   std::vector<Start> starts_;
   Finished finished_;
   SearchResult result_;
@@ -160,15 +159,15 @@ void Search::read_starts() {
       }
       add_children(node, depth, next);
     }
-    std::swap(buffers_.states, buffers_.next_states);
+    std::swap(buffers_.level_states, buffers_.next_level_states);
     level = std::move(next);
   }
 }
 
 /// Part the starts that go through `node` by their next piece.
 void Search::add_children(const Node& node, std::size_t depth, std::vector<Node>& next) const {
-  const std::span<const float> logits = buffers_.predictions.row(node.row);
-  const double base = node.score - buffers_.predictions.normalisers[node.row];
+  const std::span<const float> logits = buffers_.level_predictions.row(node.row);
+  const double base = node.score - buffers_.level_predictions.normalisers[node.row];
   const auto first = static_cast<std::ptrdiff_t>(next.size());
   for (const std::uint32_t start : node.starts) {
     if (starts_[start].pieces.size() == depth) continue;
@@ -182,15 +181,15 @@ void Search::add_children(const Node& node, std::size_t depth, std::vector<Node>
   }
 }
 
-/// Bring the states and predictions of one level's nodes into `states` and `predictions`: from the cache, from what is
-/// known of how queries begin, or by reading on from `next_states`.
+/// Bring the states and predictions of one level's nodes into `level_states` and `level_predictions`: from the cache, from what is
+/// known of how queries begin, or by reading on from `next_level_states`.
 void Search::read_level(std::vector<Node>& level, std::size_t depth) {
   Buffers& buffers = buffers_;
   buffers.steps.clear();
   std::vector<Node*> fresh;
   std::uint32_t row = static_cast<std::uint32_t>(level.size());  // remembered nodes fill the rows from the last on
   for (Node& node : level) {
-    if (cache_.find(model_, node.key, buffers.states, buffers.predictions, row - 1)) {
+    if (cache_.find(model_, node.key, buffers.level_states, buffers.level_predictions, row - 1)) {
       node.row = --row;
       continue;
     }
@@ -200,7 +199,7 @@ void Search::read_level(std::vector<Node>& level, std::size_t depth) {
   }
   if (fresh.empty()) return;
   read_steps(depth);
-  for (const Node* node : fresh) cache_.insert(model_, node->key, buffers.states, buffers.predictions, node->row);
+  for (const Node* node : fresh) cache_.insert(model_, node->key, buffers.level_states, buffers.level_predictions, node->row);
 }
 
 /// Take the steps of one level, and predict what comes next.
@@ -209,37 +208,37 @@ void Search::read_steps(std::size_t depth) {
   const std::size_t rows = buffers.steps.size();
   const auto known = [&](const Step& step) { return opening_.has_row(step.piece); };
   if (depth == 0) {
-    model_.copy_row(opening_.begin_state(), 0, buffers.states, 0);
-    buffers.predictions.copy_row(opening_.begin_prediction(), 0, 0);
+    model_.copy_row(opening_.begin_state(), 0, buffers.level_states, 0);
+    buffers.level_predictions.copy_row(opening_.begin_prediction(), 0, 0);
     return;
   }
   if (depth == 1 && std::all_of(buffers.steps.begin(), buffers.steps.end(), known)) {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t first_row = opening_.row_of(buffers.steps[row].piece);
-      model_.copy_row(opening_.first_states(), first_row, buffers.states, row);
+      model_.copy_row(opening_.first_states(), first_row, buffers.level_states, row);
       if (opening_.first_predictions().stride > 0) {
-        buffers.predictions.copy_row(opening_.first_predictions(), first_row, row);
+        buffers.level_predictions.copy_row(opening_.first_predictions(), first_row, row);
       }
     }
     if (opening_.first_predictions().stride > 0) return;
   } else {
-    model_.step(buffers.next_states, buffers.steps, buffers.states, 0, buffers.scratch);
+    model_.step(buffers.next_level_states, buffers.steps, buffers.level_states, 0, buffers.scratch);
     result_.cells += rows;
   }
-  model_.predict(buffers.states, 0, rows, buffers.predictions, buffers.scratch);
+  model_.predict(buffers.level_states, 0, rows, buffers.level_predictions, buffers.scratch);
 }
 
 /// Put the state and prediction of a start where the first expansion looks for them.
 void Search::keep_start(std::size_t start, std::size_t row) {
-  buffers_.start_predictions.copy_row(buffers_.predictions, row, start);
-  model_.copy_row(buffers_.states, row, buffers_.start_states, start);
+  buffers_.predictions.copy_row(buffers_.level_predictions, row, start);
+  model_.copy_row(buffers_.level_states, row, buffers_.states, start);
 }
 
 /// The log-probability of all texts that go through a start.
 double Search::mass_of(const Start& start, std::size_t row) const {
   if (start.tail.empty()) return start.score;
   if (!start.extends) return lowest;
-  const Predictions& made = buffers_.start_predictions;
+  const Predictions& made = buffers_.predictions;
   double sum = 0.0;
   for (const PieceId piece : pieces_.beginning_with(start.tail)) {
     sum += std::exp(static_cast<double>(made.row(row)[piece] - made.normalisers[row]));
@@ -247,160 +246,142 @@ double Search::mass_of(const Start& start, std::size_t row) const {
   return start.score + std::log(sum);
 }
 
-/// Make every start a hypothesis.
+/// Make every start a hypothesis, and let its children wait.
 void Search::seed() {
-  buffers_.links.clear();
-  buffers_.beam.clear();
+  std::vector<Hypothesis>& hypotheses = buffers_.hypotheses;
+  hypotheses.clear();
+  frontier_.reset(options_.beam);
+  rows_.reset(starts_.size());
   for (std::uint32_t start = 0; start < starts_.size(); ++start) {
     mass_ = log_add(mass_, mass_of(starts_[start], start));
     const std::size_t length = escaped_.size() - starts_[start].tail.size();
     const bool after_space = std::string_view(escaped_).substr(0, length).ends_with(space_mark);
-    buffers_.beam.push_back({starts_[start].score, start, start, no_link, starts_[start].key, after_space});
+    hypotheses.push_back({starts_[start].score, start, start, none, 0, starts_[start].key, after_space});
   }
   if (options_.min_probability > 0.0) floor_ = mass_ + std::log(options_.min_probability);
-  for (const Hypothesis& hypothesis : buffers_.beam) {
-    if (options_.echo && starts_[hypothesis.start].tail == space_mark) harvest(hypothesis);
+  for (std::uint32_t start = 0; start < starts_.size(); ++start) {
+    if (options_.echo && starts_[start].tail == space_mark) harvest(hypotheses[start]);
+  }
+  for (std::uint32_t start = 0; start < starts_.size(); ++start) {
+    if (!starts_[start].extends) continue;
+    if (starts_[start].tail.empty()) {
+      expand_all(start, 1);
+    } else {
+      expand_with(start, 1, pieces_.beginning_with(starts_[start].tail));
+    }
   }
 }
 
 /// Let a hypothesis end here, if its text is one.
 void Search::harvest(const Hypothesis& hypothesis) {
   if (hypothesis.after_space) return;
-  const double normaliser = predictions().normalisers[hypothesis.row];
-  const double score = hypothesis.score + predictions().row(hypothesis.row)[pieces_.end()] - normaliser;
+  const double score = hypothesis.score + log_probability(hypothesis, pieces_.end());
   // So far below the answers it could neither become one nor add anything to one that would show.
   if (score < bound() - negligible) return;
   std::string text = text_of(hypothesis);
   if (!pieces_.has_bytes() || is_utf8(text)) finished_.add(std::move(text), score);
 }
 
-/// Choose the best children of all hypotheses, as many as the beam holds.
-void Search::expand() {
-  buffers_.children.clear();
-  for (std::uint32_t parent = 0; parent < buffers_.beam.size(); ++parent) {
-    const Hypothesis& hypothesis = buffers_.beam[parent];
-    const Start& start = starts_[hypothesis.start];
-    if (hypothesis.link == no_link && !start.extends) continue;
-    if (hypothesis.link == no_link && !start.tail.empty()) {
-      expand_with(parent, pieces_.beginning_with(start.tail));
-    } else {
-      expand_all(parent);
-    }
-  }
-  std::sort_heap(buffers_.children.begin(), buffers_.children.end());
+/// Leave out of the best children those that may well turn out not to be needed. What is left is even in number: a
+/// second row costs hardly more than one, and a fourth hardly more than three.
+void Search::leave_unlikely(std::vector<Child*>& best) const {
+  const double least = best.front()->score - (finished_.bound() > lowest ? likely_late : likely_early);
+  const auto unlikely = [least](const Child* child) { return child->score < least; };
+  const auto likely = static_cast<std::size_t>(std::find_if(best.begin(), best.end(), unlikely) - best.begin());
+  best.resize(std::min(best.size(), round_up(likely, 2)));
 }
 
-void Search::expand_all(std::uint32_t parent) {
-  const Hypothesis& hypothesis = buffers_.beam[parent];
-  const std::span<const float> logits = predictions().row(hypothesis.row);
-  const double base = hypothesis.score - predictions().normalisers[hypothesis.row];
-  constexpr std::size_t stride = 256;  // the bound rises as children are found, so ask for few at a time
+/// Read the best children that wait, though the turn of only one has come: the kernels run at full speed on several
+/// rows only, and the others are likely to be needed too.
+void Search::read_on() {
+  Buffers& buffers = buffers_;
+  frontier_.find_unread(RowPool::block, limit(), buffers.unread);
+  leave_unlikely(buffers.unread);
+  const std::uint32_t first = rows_.take(buffers.unread.size());
+  std::uint32_t remembered = first + static_cast<std::uint32_t>(buffers.unread.size());
+  buffers.steps.clear();
+  for (Child* child : buffers.unread) {
+    const Hypothesis& parent = buffers.hypotheses[child->parent];
+    if (cache_.find(model_, parent.key.then(child->piece), buffers.states, buffers.predictions, remembered - 1)) {
+      child->row = --remembered;
+      continue;
+    }
+    child->row = first + static_cast<std::uint32_t>(buffers.steps.size());
+    buffers.steps.push_back({parent.row, child->piece});
+  }
+  if (!buffers.steps.empty()) {
+    model_.step(buffers.states, buffers.steps, buffers.states, first, buffers.scratch);
+    model_.predict(buffers.states, first, buffers.steps.size(), buffers.predictions, buffers.scratch);
+    result_.cells += buffers.steps.size();
+  }
+  for (const Child* child : buffers.unread) {
+    const Hypothesis& parent = buffers.hypotheses[child->parent];
+    if (child->row < remembered) {
+      cache_.insert(model_, parent.key.then(child->piece), buffers.states, buffers.predictions, child->row);
+    }
+    rows_.release(parent.row);
+  }
+}
+
+/// Take the best child of a length: let it end, and let its children wait.
+void Search::take(std::size_t length) {
+  const Child child = frontier_.take(length);
+  const Hypothesis& parent = buffers_.hypotheses[child.parent];
+  const bool after_space = pieces_.text(child.piece).ends_with(space_mark);
+  const Hypothesis hypothesis{child.score,  child.row,   parent.start, child.parent,
+                              child.piece, parent.key.then(child.piece), after_space};
+  const auto index = static_cast<std::uint32_t>(buffers_.hypotheses.size());
+  buffers_.hypotheses.push_back(hypothesis);
+  result_.steps = std::max(result_.steps, length);
+  harvest(hypothesis);
+  if (length < options_.max_pieces) expand_all(index, length + 1);
+  rows_.release(child.row);
+}
+
+/// Offer all children of a hypothesis, which have `length` pieces.
+void Search::expand_all(std::uint32_t parent, std::size_t length) {
+  const Hypothesis& hypothesis = buffers_.hypotheses[parent];
+  const std::span<const float> logits = buffers_.predictions.row(hypothesis.row);
+  const double base = hypothesis.score - buffers_.predictions.normalisers[hypothesis.row];
+  constexpr std::size_t stride = 256;  // the threshold rises as children are found, so ask for few at a time
   grow(buffers_.places, stride);
   for (std::size_t first = 0; first < pieces_.size(); first += stride) {
     const std::size_t size = std::min(stride, pieces_.size() - first);
-    double threshold = bound();
-    if (buffers_.children.size() == options_.beam) threshold = std::max(threshold, buffers_.children.front().score);
-    // A little slack, for the comparison is made in floats; `offer` makes it exact.
-    const auto cut = static_cast<float>(std::max(threshold - base - 1e-3, -1e30));
+    double threshold = std::max(limit(), frontier_.threshold(length));
+    // A little slack, for the comparison is made in floats; then in doubles it is exact.
+    const auto cut = static_cast<float>(std::clamp(threshold - base - 1e-3, -1e30, 1e30));
     const std::size_t found = model_.kernels().find_above(logits.data() + first, size, cut, buffers_.places.data());
     for (std::size_t i = 0; i < found; ++i) {
       const PieceId piece = static_cast<PieceId>(first) + buffers_.places[i];
-      if (hypothesis.after_space && pieces_.begins_word(piece)) continue;
-      if (pieces_.spells(piece)) offer(parent, piece, base + logits[piece]);
+      const double score = base + logits[piece];
+      if (score < threshold || (hypothesis.after_space && pieces_.begins_word(piece))) continue;
+      if (!pieces_.spells(piece)) continue;
+      offer(length, {score, parent, piece});
+      threshold = std::max(limit(), frontier_.threshold(length));
     }
   }
 }
 
-void Search::expand_with(std::uint32_t parent, std::span<const PieceId> allowed) {
-  const Hypothesis& hypothesis = buffers_.beam[parent];
-  const std::span<const float> logits = predictions().row(hypothesis.row);
-  const double base = hypothesis.score - predictions().normalisers[hypothesis.row];
-  for (const PieceId piece : allowed) offer(parent, piece, base + logits[piece]);
-}
-
-/// Take a child into the beam if it is good enough; the worst of the beam is on top of the heap.
-void Search::offer(std::uint32_t parent, PieceId piece, double score) {
-  std::vector<Child>& children = buffers_.children;
-  const Child child{score, parent, piece};
-  if (score < bound()) return;
-  if (children.size() == options_.beam) {
-    if (!(child < children.front())) return;
-    std::pop_heap(children.begin(), children.end());
-    children.pop_back();
-  }
-  children.push_back(child);
-  std::push_heap(children.begin(), children.end());
-}
-
-/// Read the chosen pieces, best first and a few at a time: what ends among them raises the bound, and the rest may be
-/// spared.
-void Search::advance() {
-  constexpr std::size_t chunk = 6;  // rows from which on the kernels run at full speed
-  Buffers& buffers = buffers_;
-  const ModelStates& from = result_.steps == 0 ? buffers.start_states : buffers.states;
-  adopt_children();
-  ++result_.steps;
-  std::size_t done = 0;
-  std::size_t row = 0;
-  while (done < buffers.beam.size() && buffers.beam[done].score >= bound()) {
-    buffers.fresh.clear();
-    std::size_t end = done;
-    for (; end < buffers.beam.size() && buffers.fresh.size() < chunk; ++end) {
-      Hypothesis& hypothesis = buffers.beam[end];
-      if (cache_.find(model_, hypothesis.key, buffers.next_states, buffers.predictions, row)) {
-        hypothesis.row = static_cast<std::uint32_t>(row++);
-      } else {
-        buffers.fresh.push_back(static_cast<std::uint32_t>(end));
-      }
-    }
-    read_fresh(from, row);
-    row += buffers.fresh.size();
-    // One after the other, as if each had been read alone: so the answer does not depend on what was remembered.
-    for (; done < end && buffers.beam[done].score >= bound(); ++done) harvest(buffers.beam[done]);
-    if (done < end) break;
-  }
-  buffers.beam.resize(done);
-  std::swap(buffers.states, buffers.next_states);
-}
-
-/// Read the pieces of the hypotheses that nothing was remembered of, into the rows from `first` on.
-void Search::read_fresh(const ModelStates& from, std::size_t first) {
-  Buffers& buffers = buffers_;
-  if (buffers.fresh.empty()) return;
-  buffers.chunk.clear();
-  for (const std::uint32_t index : buffers.fresh) {
-    buffers.beam[index].row = static_cast<std::uint32_t>(first + buffers.chunk.size());
-    buffers.chunk.push_back(buffers.steps[index]);
-  }
-  model_.step(from, buffers.chunk, buffers.next_states, first, buffers.scratch);
-  model_.predict(buffers.next_states, first, buffers.chunk.size(), buffers.predictions, buffers.scratch);
-  result_.cells += buffers.chunk.size();
-  for (const std::uint32_t index : buffers.fresh) {
-    const Hypothesis& hypothesis = buffers.beam[index];
-    cache_.insert(model_, hypothesis.key, buffers.next_states, buffers.predictions, hypothesis.row);
+void Search::expand_with(std::uint32_t parent, std::size_t length, std::span<const PieceId> allowed) {
+  const Hypothesis& hypothesis = buffers_.hypotheses[parent];
+  for (const PieceId piece : allowed) {
+    offer(length, {hypothesis.score + log_probability(hypothesis, piece), parent, piece});
   }
 }
 
-/// The children become the beam.
-void Search::adopt_children() {
-  Buffers& buffers = buffers_;
-  std::swap(buffers.parents, buffers.beam);
-  buffers.steps.clear();
-  buffers.beam.clear();
-  for (const Child& child : buffers.children) {
-    const Hypothesis& parent = buffers.parents[child.parent];
-    const auto link = static_cast<std::uint32_t>(buffers.links.size());
-    buffers.steps.push_back({parent.row, child.piece});
-    buffers.beam.push_back({child.score, 0, parent.start, link, parent.key.then(child.piece),
-                            pieces_.text(child.piece).ends_with(space_mark)});
-    buffers.links.push_back({parent.link, child.piece});
+/// Let a child wait if it is good enough; its parent's row is needed until it is read.
+void Search::offer(std::size_t length, const Child& child) {
+  if (!(child.score >= limit())) return;
+  rows_.use(buffers_.hypotheses[child.parent].row);
+  if (const std::optional<Child> lost = frontier_.offer(length, child)) {
+    rows_.release(lost->row == Child::unread ? buffers_.hypotheses[lost->parent].row : lost->row);
   }
 }
 
 std::string Search::text_of(const Hypothesis& hypothesis) const {
   std::vector<PieceId> chosen;
-  for (std::uint32_t link = hypothesis.link; link != no_link; link = buffers_.links[link].previous) {
-    chosen.push_back(buffers_.links[link].piece);
+  for (const Hypothesis* each = &hypothesis; each->previous != none; each = &buffers_.hypotheses[each->previous]) {
+    chosen.push_back(each->piece);
   }
   std::string text = escaped_.substr(0, escaped_.size() - starts_[hypothesis.start].tail.size());
   for (auto piece = chosen.rbegin(); piece != chosen.rend(); ++piece) text += pieces_.text(*piece);

@@ -66,6 +66,7 @@ OPTIONS = st.builds(
     max_pieces=st.integers(1, 6),
     merge=st.booleans(),
     prune=st.booleans(),
+    margin=st.none() | st.sampled_from([0.0, 0.5, 3.0]),
     conditional=st.booleans(),
     echo=st.booleans(),
     min_probability=st.sampled_from([0.0, 1e-6, 1e-3, 0.2]),
@@ -86,7 +87,7 @@ def test_it_equals_the_plain_search(toy: Toy, prefixes: list[str], options: Sear
 @given(toy=TOYS, prefix=PREFIXES, options=OPTIONS)
 def test_pruning_without_merging_loses_nothing(toy: Toy, prefix: str, options: SearchOptions, tmp_path: Path) -> None:
     model, _ = load_both(write_toy(tmp_path / "random.halfword", toy))
-    fields = {name: getattr(options, name) for name in options.__slots__} | {"merge": False}
+    fields = {name: getattr(options, name) for name in options.__slots__} | {"merge": False, "margin": 0.0}
     pruned = model.complete(prefix, SearchOptions(**fields | {"prune": True}))
     assert pruned == model.complete(prefix, SearchOptions(**fields | {"prune": False}))
 

@@ -31,6 +31,7 @@ class SearchOptions:
     merge: bool
     prune: bool
     conditional: bool
+    margin: float | None
     min_probability: float
     deadline_ms: float
     echo: bool

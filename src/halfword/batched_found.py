@@ -20,6 +20,7 @@ class Ended:
     prefixes: Tensor
     hashes: Tensor  # of the texts; those of different prefixes differ
     scores: Tensor  # -inf where it may not end after all
+    before: Tensor  # their scores before they ended
     links: Tensor
 
 
@@ -37,20 +38,15 @@ class Found:
     def __init__(self, prefixes: int, count: int, device: torch.device, steps: RowSteps) -> None:
         self._steps = steps
         none = torch.zeros(0, dtype=torch.int64, device=device)
-        self._ended = [Ended(none, none, none.float(), none)]
+        self._ended = [Ended(none, none, none.float(), none.float(), none)]
         scores = torch.full((prefixes, count), -math.inf, device=device)
         self._best = Best(scores, torch.zeros_like(scores, dtype=torch.int64))
 
     def add(self, rows: Rows, ends: Tensor, prune: bool) -> None:
-        """Note the rows that end here, and with what scores; with `prune` only those that could still be answers.
-
-        The others are those that would be below the bound if the rows ended one after the other, best first: what ends
-        later scores less than they do, and so does not take part in ruling them out.
-        """
+        """Note the rows that end here, and with what scores; with `prune` only those that could still be answers."""
         self._best = self._steps.note_ends(self._best, rows, ends)
-        if prune:
-            ends = ends.masked_fill(rows.scores < self.bounds()[rows.prefixes], -math.inf)
-        self._ended.append(Ended(rows.prefixes, rows.hashes, ends, rows.links))
+        before = rows.scores if prune else torch.full_like(rows.scores, math.inf)
+        self._ended.append(Ended(rows.prefixes, rows.hashes, ends, before, rows.links))
 
     def bounds(self) -> Tensor:
         """Return what a further text of each prefix must score to be among the answers."""
@@ -58,7 +54,10 @@ class Found:
 
     def rank(self, mass: Tensor, options: SearchOptions) -> Ranked:
         """Return the best texts of all prefixes, whose log-probabilities are `mass`."""
-        texts = _merged(_joined(self._ended), options.merge)
+        ended = _joined(self._ended)
+        # A search that takes the best of all lengths first would have stopped before it came to the others.
+        ended = _taken(ended, (ended.before >= self.bounds()[ended.prefixes]).nonzero()[:, 0])
+        texts = _merged(ended, options.merge)
         if options.min_probability:
             least = (mass + math.log(options.min_probability))[texts.prefixes]
             texts = _taken(texts, (texts.scores >= least).nonzero()[:, 0])
@@ -89,7 +88,7 @@ def _merged(ended: Ended, merge: bool) -> Ended:
     number = new.cumsum(0) - 1
     shares = torch.exp(ended.scores - texts.scores[number])
     sums = torch.zeros_like(texts.scores).index_add_(0, number, shares)
-    return Ended(texts.prefixes, texts.hashes, texts.scores + sums.log(), texts.links)
+    return Ended(texts.prefixes, texts.hashes, texts.scores + sums.log(), texts.before, texts.links)
 
 
 def _joined(parts: list[Ended]) -> Ended:
@@ -97,12 +96,13 @@ def _joined(parts: list[Ended]) -> Ended:
         torch.cat([part.prefixes for part in parts]),
         torch.cat([part.hashes for part in parts]),
         torch.cat([part.scores for part in parts]),
+        torch.cat([part.before for part in parts]),
         torch.cat([part.links for part in parts]),
     )
 
 
 def _taken(ended: Ended, rows: Tensor) -> Ended:
-    return Ended(ended.prefixes[rows], ended.hashes[rows], ended.scores[rows], ended.links[rows])
+    return Ended(ended.prefixes[rows], ended.hashes[rows], ended.scores[rows], ended.before[rows], ended.links[rows])
 
 
 class Links:

@@ -122,6 +122,15 @@ class Hypothesis:
     is_start: bool = False  # nothing was added to the prefix yet
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A sequence of pieces that spells a whole query."""
+
+    text: str
+    score: float
+    before: float  # its score before it ended
+
+
 @dataclass(slots=True)
 class Found:
     """The completed texts, each with the scores of its piece sequences."""
@@ -129,9 +138,9 @@ class Found:
     count: int
     scores: dict[str, list[float]] = field(default_factory=dict)
 
-    def add(self, escaped: str, score: float) -> None:
+    def add(self, ended: Ended) -> None:
         """Note that a piece sequence spells a whole query."""
-        self.scores.setdefault(escaped.removeprefix(MARK).replace(MARK, " "), []).append(score)
+        self.scores.setdefault(ended.text, []).append(ended.score)
 
     def bound(self) -> float:
         """Return what a further text must score to be among the answers."""
@@ -160,14 +169,14 @@ class PlainNeural:
         starts = [start for back in range(len(escaped) + 1) for start in self._starts(escaped, back, options)]
         mass = _log_sum([self._mass(start) for start in starts])
         floor = mass + math.log(options.min_probability) if options.min_probability else -math.inf
-        found = Found(options.count)
+        ended: list[Ended] = []
         beam = starts
         for _ in range(options.max_pieces + 1):
-            self._harvest(beam, found, floor, options)
-            bound = max(found.bound(), floor) if options.prune else -math.inf
+            ended += self._ended(beam, options)
+            bound = _pruned(ended, floor, options).bound() if options.prune else -math.inf
             children = [child for parent in beam for child in self._children(parent) if child.score >= bound]
             beam = sorted(children, key=lambda child: -child.score)[: options.beam]
-        return _ranked(found, mass, floor, options)
+        return _ranked(_pruned(ended, floor, options), mass, floor, options)
 
     def _starts(self, escaped: str, back: int, options: SearchOptions) -> list[Hypothesis]:
         """Return where a search may set out whose next piece covers the last `back` characters and goes on."""
@@ -199,16 +208,17 @@ class PlainNeural:
         allowed = [piece for piece, text in self._pieces.items() if self._extends(text, start.tail)]
         return _log_sum([start.score + float(log_probabilities[piece]) for piece in allowed])
 
-    def _harvest(self, beam: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
-        """Let the hypotheses end, best first, until none is good enough any more to become an answer."""
+    def _ended(self, beam: list[Hypothesis], options: SearchOptions) -> list[Ended]:
+        """Let the hypotheses end that spell whole queries."""
+        ended = []
         for hypothesis in beam:
-            if options.prune and not hypothesis.is_start and hypothesis.score < max(found.bound(), floor):
-                return
             echoes = options.echo and hypothesis.tail in (MARK, "\0")
             if hypothesis.text.endswith(MARK) or (hypothesis.is_start and not echoes):
                 continue
             score = hypothesis.score + float(self._network.predict(hypothesis.state)[self._end])
-            found.add(hypothesis.text, score)
+            text = hypothesis.text.removeprefix(MARK).replace(MARK, " ")
+            ended.append(Ended(text, score, math.inf if hypothesis.is_start else hypothesis.score))
+        return ended
 
     def _children(self, parent: Hypothesis) -> list[Hypothesis]:
         log_probabilities = self._network.predict(parent.state)
@@ -221,6 +231,16 @@ class PlainNeural:
             for piece, text in self._pieces.items()
             if self._extends(text, parent.tail) and not (parent.text.endswith(MARK) and text.startswith(MARK))
         ]
+
+
+def _pruned(ended: list[Ended], floor: float, options: SearchOptions) -> Found:
+    """Take what ended, in the order of the scores before it did, until nothing can become an answer any more."""
+    found = Found(options.count)
+    for each in sorted(ended, key=lambda each: -each.before):
+        if options.prune and each.before < max(found.bound() + (options.margin or 0.0), floor):
+            break
+        found.add(each)
+    return found
 
 
 def _ranked(found: Found, mass: float, floor: float, options: SearchOptions) -> list[Completion]:

@@ -1,0 +1,84 @@
+#include "frontier.h"
+
+#include <algorithm>
+
+namespace halfword {
+
+void Frontier::reset(std::size_t beam) {
+  for (Level& level : levels_) {
+    level.waiting.clear();
+    level.taken = 0;
+  }
+  used_ = 0;
+  beam_ = beam;
+}
+
+Frontier::Level& Frontier::level_at(std::size_t length) {
+  used_ = std::max(used_, length + 1);
+  if (levels_.size() < used_) levels_.resize(used_);
+  return levels_[length];
+}
+
+std::optional<Child> Frontier::offer(std::size_t length, const Child& child) {
+  Level& level = level_at(length);
+  std::vector<Child>& waiting = level.waiting;
+  if (level.taken + waiting.size() < beam_) {
+    waiting.insert(std::lower_bound(waiting.begin(), waiting.end(), child), child);
+    return std::nullopt;
+  }
+  if (waiting.empty() || !(waiting.front() < child)) return child;
+  const Child worst = waiting.front();
+  const auto place = std::lower_bound(waiting.begin() + 1, waiting.end(), child);
+  *std::move(waiting.begin() + 1, place, waiting.begin()) = child;
+  return worst;
+}
+
+double Frontier::threshold(std::size_t length) const {
+  if (length >= used_) return -std::numeric_limits<double>::infinity();
+  const Level& level = levels_[length];
+  if (level.taken + level.waiting.size() < beam_) return -std::numeric_limits<double>::infinity();
+  return level.waiting.empty() ? std::numeric_limits<double>::infinity() : level.waiting.front().score;
+}
+
+std::size_t Frontier::best_length() const {
+  std::size_t best = 0;
+  for (std::size_t length = 1; length < used_; ++length) {
+    const std::vector<Child>& waiting = levels_[length].waiting;
+    if (waiting.empty()) continue;
+    if (best == 0 || waiting.back().score > levels_[best].waiting.back().score) best = length;
+  }
+  return best;
+}
+
+Child Frontier::take(std::size_t length) {
+  Level& level = levels_[length];
+  const Child child = level.waiting.back();
+  level.waiting.pop_back();
+  ++level.taken;
+  return child;
+}
+
+void Frontier::find_unread(std::size_t most, double least, std::vector<Child*>& found) {
+  found.clear();
+  for (std::size_t length = 1; length < used_; ++length) levels_[length].passed = 0;
+  while (found.size() < most) {
+    Child* best = nullptr;
+    Level* from = nullptr;
+    for (std::size_t length = 1; length < used_; ++length) {
+      Level& level = levels_[length];
+      const std::size_t size = level.waiting.size();
+      while (level.passed < size && level.waiting[size - 1 - level.passed].row != Child::unread) ++level.passed;
+      if (level.passed == size) continue;
+      Child& child = level.waiting[size - 1 - level.passed];
+      if (best == nullptr || child.score > best->score) {
+        best = &child;
+        from = &level;
+      }
+    }
+    if (best == nullptr || best->score < least) return;
+    ++from->passed;
+    found.push_back(best);
+  }
+}
+
+}  // namespace halfword

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "pieces.h"
+
+namespace halfword {
+
+/// A hypothesis and its next piece, waiting for its turn.
+struct Child {
+  static constexpr std::uint32_t unread = UINT32_MAX;
+
+  double score;
+  std::uint32_t parent;  // index of the hypothesis
+  PieceId piece;
+  std::uint32_t row = unread;  // of its state and prediction, once it was read
+
+  /// Better last; of equals the one found first.
+  bool operator<(const Child& other) const {
+    if (score != other.score) return score < other.score;
+    return parent != other.parent ? parent > other.parent : piece > other.piece;
+  }
+};
+
+/// The children that wait, parted by their length in pieces.
+///
+/// Whoever takes the best child of all, and offers its children in turn, takes of every length the best there are, as
+/// many as the beam holds: what is offered later comes from a worse hypothesis, and no child is better than its parent.
+/// So it is a beam search, but one that may stop at any child and has then seen all that are better.
+class Frontier {
+ public:
+  /// Forget everything; `beam` children of a length are taken at most.
+  void reset(std::size_t beam);
+
+  /// Let a child wait among those of `length` pieces, if it has a place there; return what has lost its place.
+  std::optional<Child> offer(std::size_t length, const Child& child);
+
+  /// What a child of `length` pieces must exceed to have a place.
+  double threshold(std::size_t length) const;
+
+  /// The length of the best child of all; 0 when none waits.
+  std::size_t best_length() const;
+
+  /// The best child of a length that has one.
+  const Child& best(std::size_t length) const { return levels_[length].waiting.back(); }
+
+  /// Take that child away.
+  Child take(std::size_t length);
+
+  /// Point at the best children that are still unread, `most` at most and none below `least`, best first.
+  void find_unread(std::size_t most, double least, std::vector<Child*>& found);
+
+ private:
+  struct Level {
+    std::vector<Child> waiting;  // the best last
+    std::size_t taken = 0;
+    std::size_t passed = 0;  // by find_unread
+  };
+
+  Level& level_at(std::size_t length);
+
+  std::vector<Level> levels_;  // by length; one that was used stays, for its memory
+  std::size_t used_ = 0;
+  std::size_t beam_ = 0;
+};
+
+}  // namespace halfword

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace halfword {
+
+/// Which rows of states and predictions are in use: they are taken in blocks, counted one by one, and a block is free
+/// again when nothing needs any of its rows.
+class RowPool {
+ public:
+  static constexpr std::size_t block = 4;  // rows from which on the kernels run at full speed
+
+  /// Nothing is in use but the first `kept` rows, which stay so.
+  void reset(std::size_t kept) {
+    free_.clear();
+    blocks_ = (kept + block - 1) / block;
+    uses_.assign(blocks_ * block, 1);
+    in_use_.assign(blocks_, block);
+  }
+
+  /// The first row of a free block; its first `count` rows are in use now, once each.
+  std::uint32_t take(std::size_t count) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(blocks_++));
+      uses_.resize(blocks_ * block);
+      in_use_.resize(blocks_);
+    }
+    const std::uint32_t taken = free_.back();
+    free_.pop_back();
+    in_use_[taken] = count;
+    for (std::size_t i = 0; i < count; ++i) uses_[taken * block + i] = 1;
+    return static_cast<std::uint32_t>(taken * block);
+  }
+
+  /// One use more of a row.
+  void use(std::uint32_t row) { ++uses_[row]; }
+
+  /// One use less of a row.
+  void release(std::uint32_t row) {
+    if (--uses_[row] > 0) return;
+    const std::size_t owner = row / block;
+    if (--in_use_[owner] == 0) free_.push_back(static_cast<std::uint32_t>(owner));
+  }
+
+ private:
+  std::vector<std::uint32_t> uses_;    // of each row
+  std::vector<std::size_t> in_use_;    // rows of each block
+  std::vector<std::uint32_t> free_;    // blocks
+  std::size_t blocks_ = 0;
+};
+
+}  // namespace halfword
