@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -264,7 +263,7 @@ NB_MODULE(_engine, module) {
       .def_rw("prune", &SearchOptions::prune)
       .def_rw("conditional", &SearchOptions::conditional)
       .def_rw("echo", &SearchOptions::echo)
-      .def_rw("margin", &SearchOptions::margin)
+      .def_rw("haste", &SearchOptions::haste)
       .def_rw("min_probability", &SearchOptions::min_probability)
       .def_rw("deadline_ms", &SearchOptions::deadline_ms);
 

@@ -7,10 +7,6 @@
 namespace halfword {
 namespace {
 
-/// Nats above the last answer below which no hypothesis is followed: what is left out that way hardly ever ends so well
-/// that popularity could not have brought it up, and a sixth of the time is spared.
-constexpr double usual_margin = 1.0;
-
 /// How many characters `text` has beyond the prefix it begins with.
 double characters_beyond(std::string_view prefix, std::string_view text) {
   const std::string_view added = text.substr(std::min(prefix.size(), text.size()));
@@ -32,7 +28,6 @@ Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
   SearchOptions asked = options;
   asked.conditional = true;
-  asked.margin = options.margin.value_or(usual_margin);
   asked.min_probability = 0.0;
   asked.surplus = options.count;  // what ended just below the best may have been typed often
   SearchResult found = neural_.complete(prefix, asked);

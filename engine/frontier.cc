@@ -58,27 +58,4 @@ Child Frontier::take(std::size_t length) {
   return child;
 }
 
-void Frontier::find_unread(std::size_t most, double least, std::vector<Child*>& found) {
-  found.clear();
-  for (std::size_t length = 1; length < used_; ++length) levels_[length].passed = 0;
-  while (found.size() < most) {
-    Child* best = nullptr;
-    Level* from = nullptr;
-    for (std::size_t length = 1; length < used_; ++length) {
-      Level& level = levels_[length];
-      const std::size_t size = level.waiting.size();
-      while (level.passed < size && level.waiting[size - 1 - level.passed].row != Child::unread) ++level.passed;
-      if (level.passed == size) continue;
-      Child& child = level.waiting[size - 1 - level.passed];
-      if (best == nullptr || child.score > best->score) {
-        best = &child;
-        from = &level;
-      }
-    }
-    if (best == nullptr || best->score < least) return;
-    ++from->passed;
-    found.push_back(best);
-  }
-}
-
 }  // namespace halfword

@@ -50,14 +50,34 @@ class Frontier {
   /// Take that child away.
   Child take(std::size_t length);
 
-  /// Point at the best children that are still unread, `most` at most and none below `least`, best first.
-  void find_unread(std::size_t most, double least, std::vector<Child*>& found);
+  /// Point at the best children that are still unread and `wanted`, `most` at most, best first.
+  template <typename Wanted>
+  void find_unread(std::size_t most, const Wanted& wanted, std::vector<Child*>& found) {
+    found.clear();
+    for (Level& level : levels_) level.passed = 0;
+    while (found.size() < most) {
+      Level* best = nullptr;
+      for (std::size_t length = 1; length < used_; ++length) {
+        Level& level = levels_[length];
+        while (level.passed < level.waiting.size() && !(level.next().row == Child::unread && wanted(level.next()))) {
+          ++level.passed;
+        }
+        if (level.passed == level.waiting.size()) continue;
+        if (best == nullptr || level.next().score > best->next().score) best = &level;
+      }
+      if (best == nullptr) return;
+      found.push_back(&best->next());
+      ++best->passed;
+    }
+  }
 
  private:
   struct Level {
     std::vector<Child> waiting;  // the best last
     std::size_t taken = 0;
     std::size_t passed = 0;  // by find_unread
+
+    Child& next() { return waiting[waiting.size() - 1 - passed]; }
   };
 
   Level& level_at(std::size_t length);

@@ -22,7 +22,8 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, Precis
       vocabulary_(pieces.size()),
       begin_(pieces.begin()),
       end_(pieces.end()),
-      network_weights_(buckets, unfitted_weight) {
+      network_weights_(buckets, unfitted_weight),
+      ending_costs_(pieces.size()) {
   if (file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, precision, kernels);
   if (file.holds("ngram.unigram")) memory_.emplace(file);
   if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
@@ -34,6 +35,13 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, Precis
     if (!std::all_of(fitted.begin(), fitted.end(), sound))
       throw ModelFileError("the weights of the mixture are no shares");
     std::copy(fitted.begin(), fitted.end(), network_weights_.begin());
+  }
+  if (file.holds("blend.ending")) {
+    const std::span<const float> costs = file.array<float>("blend.ending");
+    const auto sound = [](float cost) { return cost >= 0.0F && cost <= 100.0F; };
+    if (costs.size() != vocabulary_ || !std::all_of(costs.begin(), costs.end(), sound))
+      throw ModelFileError("the costs of ending make no sense");
+    std::copy(costs.begin(), costs.end(), ending_costs_.begin());
   }
 }
 

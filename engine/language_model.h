@@ -55,6 +55,9 @@ class LanguageModel {
   /// Copy one row of states.
   void copy_row(const ModelStates& from, std::size_t from_row, ModelStates& to, std::size_t to_row) const;
 
+  /// About how many nats it costs to end a query that has come to this piece; 0 where the file does not say.
+  double ending_cost(PieceId piece) const { return ending_costs_[piece]; }
+
   /// How both parts see every piece of a query and its end; needs both.
   std::vector<TokenView> view(std::span<const PieceId> pieces) const;
 
@@ -75,6 +78,7 @@ class LanguageModel {
   std::optional<Lstm> network_;
   std::optional<Ngram> memory_;
   std::vector<float> network_weights_;  // by bucket
+  std::vector<float> ending_costs_;     // by piece
 };
 
 }  // namespace halfword

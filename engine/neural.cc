@@ -19,7 +19,7 @@ std::string key_of(std::string_view prefix, const SearchOptions& options) {
   append(options.prune);
   append(options.conditional);
   append(options.echo);
-  append(options.margin.value_or(0.0));
+  append(options.haste);
   append(options.min_probability);
   return key;
 }

@@ -63,7 +63,6 @@ class Search {
         rows_(buffers.rows),
         escaped_(escape(prefix)),
         begun_(Clock::now()),
-        margin_(options.margin.value_or(0.0)),
         starts_(find_starts(model.pieces, escaped_, options)),
         finished_(options.count) {}
 
@@ -72,7 +71,11 @@ class Search {
     seed();
     for (std::size_t length = frontier_.best_length(); length > 0; length = frontier_.best_length()) {
       const Child& best = frontier_.best(length);
-      if (best.score < limit()) break;
+      if (best.score < bound()) break;
+      if (!may_answer(best)) {
+        drop(frontier_.take(length));
+        continue;
+      }
       if (best.row == Child::unread) {
         if (!in_time()) break;
         read_on();
@@ -110,6 +113,7 @@ class Search {
   void expand_all(std::uint32_t parent, std::size_t length);
   void expand_with(std::uint32_t parent, std::size_t length, std::span<const PieceId> allowed);
   void offer(std::size_t length, const Child& child);
+  void drop(const Child& child);
   std::string text_of(const Hypothesis& hypothesis) const;
   bool in_time();
 
@@ -121,8 +125,10 @@ class Search {
   /// What a further text must score to be an answer.
   double bound() const { return options_.prune ? std::max(finished_.bound(), floor_) : lowest; }
 
-  /// What a child must score to be followed.
-  double limit() const { return options_.prune ? std::max(finished_.bound() + margin_, floor_) : lowest; }
+  /// Whether a child may lead to an answer, as far as one can tell what it costs to end after its piece.
+  bool may_answer(const Child& child) const {
+    return !options_.prune || child.score - options_.haste * model_.ending_cost(child.piece) >= finished_.bound();
+  }
 
   const Pieces& pieces_;
   const LanguageModel& model_;
@@ -134,7 +140,6 @@ class Search {
   RowPool& rows_;
   std::string escaped_;
   Clock::time_point begun_;
-  double margin_;
   std::vector<Start> starts_;
   Finished finished_;
   SearchResult result_;
@@ -295,7 +300,8 @@ void Search::leave_unlikely(std::vector<Child*>& best) const {
 /// rows only, and the others are likely to be needed too.
 void Search::read_on() {
   Buffers& buffers = buffers_;
-  frontier_.find_unread(RowPool::block, limit(), buffers.unread);
+  const auto may_answer = [this](const Child& child) { return child.score >= bound() && this->may_answer(child); };
+  frontier_.find_unread(RowPool::block, may_answer, buffers.unread);
   leave_unlikely(buffers.unread);
   const std::uint32_t first = rows_.take(buffers.unread.size());
   std::uint32_t remembered = first + static_cast<std::uint32_t>(buffers.unread.size());
@@ -347,7 +353,7 @@ void Search::expand_all(std::uint32_t parent, std::size_t length) {
   grow(buffers_.places, stride);
   for (std::size_t first = 0; first < pieces_.size(); first += stride) {
     const std::size_t size = std::min(stride, pieces_.size() - first);
-    double threshold = std::max(limit(), frontier_.threshold(length));
+    double threshold = std::max(bound(), frontier_.threshold(length));
     // A little slack, for the comparison is made in floats; then in doubles it is exact.
     const auto cut = static_cast<float>(std::clamp(threshold - base - 1e-3, -1e30, 1e30));
     const std::size_t found = model_.kernels().find_above(logits.data() + first, size, cut, buffers_.places.data());
@@ -357,7 +363,7 @@ void Search::expand_all(std::uint32_t parent, std::size_t length) {
       if (score < threshold || (hypothesis.after_space && pieces_.begins_word(piece))) continue;
       if (!pieces_.spells(piece)) continue;
       offer(length, {score, parent, piece});
-      threshold = std::max(limit(), frontier_.threshold(length));
+      threshold = std::max(bound(), frontier_.threshold(length));
     }
   }
 }
@@ -371,11 +377,14 @@ void Search::expand_with(std::uint32_t parent, std::size_t length, std::span<con
 
 /// Let a child wait if it is good enough; its parent's row is needed until it is read.
 void Search::offer(std::size_t length, const Child& child) {
-  if (!(child.score >= limit())) return;
+  if (!(child.score >= bound())) return;
   rows_.use(buffers_.hypotheses[child.parent].row);
-  if (const std::optional<Child> lost = frontier_.offer(length, child)) {
-    rows_.release(lost->row == Child::unread ? buffers_.hypotheses[lost->parent].row : lost->row);
-  }
+  if (const std::optional<Child> lost = frontier_.offer(length, child)) drop(*lost);
+}
+
+/// Forget a child that was waiting.
+void Search::drop(const Child& child) {
+  rows_.release(child.row == Child::unread ? buffers_.hypotheses[child.parent].row : child.row);
 }
 
 std::string Search::text_of(const Hypothesis& hypothesis) const {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +25,7 @@ struct SearchOptions {
   bool prune = true;
   bool conditional = true;
   bool echo = false;
-  std::optional<double> margin;  // none: as the completer thinks best
+  double haste = 1.0;
   double min_probability = 0.0;
   double deadline_ms = 0.0;  // 0: none
 };

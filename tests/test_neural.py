@@ -2,6 +2,7 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,18 @@ def assert_equal(found: list[Completion], expected: list[Completion]) -> None:
     assert len({completion.text for completion in found}) == len(found)
 
 
+def assert_equal_if_sure(
+    found: list[Completion], plain: PlainNeural, prefix: str, options: SearchOptions
+) -> None:
+    """The same as the plain search, unless that came to a decision which floats may well take otherwise."""
+    expected = plain.complete(prefix, options)
+    try:
+        assert_equal(found, expected)
+    except AssertionError:
+        if plain.closest_call > 1e-4:
+            raise
+
+
 TOYS = st.builds(
     Toy,
     segmentation=st.sampled_from(["char", "bpe", "unigram"]),
@@ -66,7 +79,7 @@ OPTIONS = st.builds(
     max_pieces=st.integers(1, 6),
     merge=st.booleans(),
     prune=st.booleans(),
-    margin=st.none() | st.sampled_from([0.0, 0.5, 3.0]),
+    haste=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
     conditional=st.booleans(),
     echo=st.booleans(),
     min_probability=st.sampled_from([0.0, 1e-6, 1e-3, 0.2]),
@@ -74,20 +87,32 @@ OPTIONS = st.builds(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=400)
-@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=1, max_size=4), options=OPTIONS)
-@example(toy=Toy(), prefixes=["", " ", "ab", "ab "], options=SearchOptions(echo=True, retrace=0, max_pieces=3))
-@example(toy=Toy(segmentation="unigram"), prefixes=["abcd"], options=SearchOptions(segmentations=3, max_pieces=3))
-def test_it_equals_the_plain_search(toy: Toy, prefixes: list[str], options: SearchOptions, tmp_path: Path) -> None:
-    model, plain = load_both(write_toy(tmp_path / "random.halfword", toy))
+@given(
+    toy=TOYS,
+    ending=st.sampled_from([0.0, 3.0]),
+    prefixes=st.lists(PREFIXES, min_size=1, max_size=4),
+    options=OPTIONS,
+)
+@example(toy=Toy(), ending=0.0, prefixes=["", " ", "ab"], options=SearchOptions(echo=True, retrace=0, max_pieces=3))
+@example(
+    toy=Toy(segmentation="unigram"),
+    ending=0.0,
+    prefixes=["abcd"],
+    options=SearchOptions(segmentations=3, max_pieces=3),
+)
+def test_it_equals_the_plain_search(
+    toy: Toy, ending: float, prefixes: list[str], options: SearchOptions, tmp_path: Path
+) -> None:
+    model, plain = load_both(write_toy(tmp_path / "random.halfword", replace(toy, ending=ending)))
     for prefix in prefixes:
-        assert_equal(model.complete(prefix, options), plain.complete(prefix, options))
+        assert_equal_if_sure(model.complete(prefix, options), plain, prefix, options)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(toy=TOYS, prefix=PREFIXES, options=OPTIONS)
 def test_pruning_without_merging_loses_nothing(toy: Toy, prefix: str, options: SearchOptions, tmp_path: Path) -> None:
-    model, _ = load_both(write_toy(tmp_path / "random.halfword", toy))
-    fields = {name: getattr(options, name) for name in options.__slots__} | {"merge": False, "margin": 0.0}
+    model, _ = load_both(write_toy(tmp_path / "random.halfword", replace(toy, ending=3.0)))
+    fields = {name: getattr(options, name) for name in options.__slots__} | {"merge": False, "haste": 0.0}
     pruned = model.complete(prefix, SearchOptions(**fields | {"prune": True}))
     assert pruned == model.complete(prefix, SearchOptions(**fields | {"prune": False}))
 

@@ -35,6 +35,7 @@ class Toy:
     counts: Mapping[str, int] = field(default_factory=lambda: COUNTS)  # what popularity and memory learn from
     memory: NgramOptions = MEMORY
     weights: Mapping[str, list[float]] = field(default_factory=dict)  # of the blend, by name
+    ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
 def write_toy(path: Path, toy: Toy) -> Path:
@@ -53,6 +54,9 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= popular_arrays(dict(toy.counts))
     for name, values in toy.weights.items():
         arrays[f"blend.{name}"] = Array("F32", np.array(values, "<f4").tobytes())
+    if toy.ending:
+        costs = chance.uniform(0, toy.ending, len(SPECIALS) + len(toy.pieces))
+        arrays["blend.ending"] = Array("F32", costs.astype("<f4").tobytes())
     write_model(path, arrays, card)
     return path
 

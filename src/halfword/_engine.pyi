@@ -31,7 +31,7 @@ class SearchOptions:
     merge: bool
     prune: bool
     conditional: bool
-    margin: float | None
+    haste: float
     min_probability: float
     deadline_ms: float
     echo: bool

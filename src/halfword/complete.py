@@ -41,7 +41,7 @@ class SearchOptions:
     max_pieces: int = 40  # pieces a completion may add
     merge: bool = True  # add up the probabilities of all piece sequences found that spell the same text
     prune: bool = True  # drop hypotheses that can no longer be among the answers; without merge it loses nothing
-    margin: float | None = None  # also drop those less than so many nats above the last answer; None: blends 1, else 0
+    haste: float = 1.0  # how far to trust the estimate of what an end costs, where a model has one; 0 is exact
     conditional: bool = True  # score log p(text | prefix); else log p(text)
     min_probability: float = 0.0  # p(text | prefix) below which nothing is offered
     deadline_ms: float | None = None  # return the best found by then
@@ -60,7 +60,7 @@ _RANGES = (
     ("retrace", 0, 1000),
     ("segmentations", 1, 100),
     ("max_pieces", 1, 1000),
-    ("margin", 0.0, 100.0),
+    ("haste", 0.0, 100.0),
     ("min_probability", 0.0, 1.0),
     ("deadline_ms", 0.001, 3_600_000),
 )
@@ -76,7 +76,7 @@ class SearchFields(TypedDict, total=False):
     max_pieces: int
     merge: bool
     prune: bool
-    margin: float | None
+    haste: float
     conditional: bool
     min_probability: float
     deadline_ms: float | None

@@ -10,7 +10,8 @@ With V pieces, K the order of the memory, and all n-grams of a level (an order) 
   many zeros as it has children in level L + 1, then a one (low bits first, filled up with ones);
   `ngram.L.sample` U32: for every 64th n-gram where its zeros begin, and how many n-grams before it have children;
   `ngram.L.backoff` U8: a code for each n-gram that has children;
-- `ngram.backoff` F32 (256): what that code means.
+- `ngram.backoff` F32 (256): what that code means;
+- `blend.ending` F32 (V): about what it costs to end after each piece, in nats (see `ending`).
 
 After context h, p(w | h) = backoff(h) · p(w | h without its first piece) + (1 − backoff(h)) · the gain of hw divided by
 the gains of all n-grams kept after h. So every distribution sums to one, however coarse the codes are.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from halfword.ending import ending_costs
 from halfword.errors import OptionError
 from halfword.kneser_ney import Corpus, Estimate, Level, Mask, Numbers, Values, count_ngrams, estimate
 from halfword.model_file import Array
@@ -52,9 +54,10 @@ def learn_ngram(corpus: Corpus, options: NgramOptions) -> dict[str, Array]:
     if options.megabytes is not None:
         keep = prune(levels, found, options.megabytes * 1e6)
         found = estimate(levels, keep, found.discounts)
+    costs = ending_costs(levels[1], corpus.vocabulary, corpus.end)
     while not keep[-1].any():
         keep.pop()
-    return _layout(levels[: len(keep)], keep, found)
+    return _layout(levels[: len(keep)], keep, found) | {"blend.ending": _array("F32", costs)}
 
 
 def prune(levels: list[Level], found: Estimate, size: float) -> list[Mask]:

@@ -119,16 +119,16 @@ class Hypothesis:
     text: str  # escaped
     state: State
     tail: str = ""  # characters of the prefix that the next piece must begin with
-    is_start: bool = False  # nothing was added to the prefix yet
+    length: int = 0  # pieces added to the prefix
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A sequence of pieces that spells a whole query."""
+class Child:
+    """A hypothesis and the piece it may go on with."""
 
-    text: str
     score: float
-    before: float  # its score before it ended
+    parent: Hypothesis
+    piece: int
 
 
 @dataclass(slots=True)
@@ -138,9 +138,9 @@ class Found:
     count: int
     scores: dict[str, list[float]] = field(default_factory=dict)
 
-    def add(self, ended: Ended) -> None:
+    def add(self, escaped: str, score: float) -> None:
         """Note that a piece sequence spells a whole query."""
-        self.scores.setdefault(ended.text, []).append(ended.score)
+        self.scores.setdefault(escaped.removeprefix(MARK).replace(MARK, " "), []).append(score)
 
     def bound(self) -> float:
         """Return what a further text must score to be among the answers."""
@@ -155,6 +155,8 @@ class PlainNeural:
         arrays = read_arrays(path)
         self._network = PlainNetwork(arrays)
         self._segment = segment
+        self.closest_call = math.inf  # of the last search
+        self._ending = arrays.get("blend.ending", np.zeros(len(arrays["pieces.kind"])))
         self._profile = profile
         _, self._unknown, self._begin, self._end = (int(special) for special in arrays["pieces.special"])
         text = arrays["pieces.text"].tobytes()
@@ -169,14 +171,40 @@ class PlainNeural:
         starts = [start for back in range(len(escaped) + 1) for start in self._starts(escaped, back, options)]
         mass = _log_sum([self._mass(start) for start in starts])
         floor = mass + math.log(options.min_probability) if options.min_probability else -math.inf
-        ended: list[Ended] = []
-        beam = starts
-        for _ in range(options.max_pieces + 1):
-            ended += self._ended(beam, options)
-            bound = _pruned(ended, floor, options).bound() if options.prune else -math.inf
-            children = [child for parent in beam for child in self._children(parent) if child.score >= bound]
-            beam = sorted(children, key=lambda child: -child.score)[: options.beam]
-        return _ranked(_pruned(ended, floor, options), mass, floor, options)
+        found = Found(options.count)
+        for start in starts:
+            if options.echo and start.tail in (MARK, "\0"):
+                self._end_here(start, found)
+        self.closest_call = math.inf
+        self._search(starts, found, floor, options)
+        return _ranked(found, mass, floor, options)
+
+    def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
+        """Take the best of all hypotheses, of whatever length, until none can be an answer any more."""
+        waiting = [child for start in starts for child in self._children(start)]
+        taken: dict[int, list[float]] = {}  # the scores of each length, of which the beam holds so many
+        while waiting:
+            best = max(waiting, key=lambda child: child.score)
+            waiting = [child for child in waiting if child is not best]
+            if options.prune and self._is_less(best.score, max(found.bound(), floor)):
+                return
+            scores = taken.setdefault(best.parent.length + 1, [])
+            if len(scores) == options.beam:
+                self._is_less(best.score, scores[-1])
+                continue
+            scores.append(best.score)
+            cost = options.haste * float(self._ending[best.piece])
+            if options.prune and self._is_less(best.score - cost, found.bound()):
+                continue
+            hypothesis = self._go_on(best)
+            self._end_here(hypothesis, found)
+            if hypothesis.length < options.max_pieces:
+                waiting += self._children(hypothesis)
+
+    def _is_less(self, score: float, other: float) -> bool:
+        """Compare, and remember how close it was: where it is very close, another arithmetic may decide otherwise."""
+        self.closest_call = min(self.closest_call, abs(score - other))
+        return score < other
 
     def _starts(self, escaped: str, back: int, options: SearchOptions) -> list[Hypothesis]:
         """Return where a search may set out whose next piece covers the last `back` characters and goes on."""
@@ -198,7 +226,7 @@ class PlainNeural:
         for piece in pieces:
             score += float(self._network.predict(state)[piece])
             state = self._network.read(state, piece)
-        return Hypothesis(score, head, state, tail, is_start=True)
+        return Hypothesis(score, head, state, tail)
 
     def _mass(self, start: Hypothesis) -> float:
         """Return the log-probability of all texts that go through a start."""
@@ -208,39 +236,23 @@ class PlainNeural:
         allowed = [piece for piece, text in self._pieces.items() if self._extends(text, start.tail)]
         return _log_sum([start.score + float(log_probabilities[piece]) for piece in allowed])
 
-    def _ended(self, beam: list[Hypothesis], options: SearchOptions) -> list[Ended]:
-        """Let the hypotheses end that spell whole queries."""
-        ended = []
-        for hypothesis in beam:
-            echoes = options.echo and hypothesis.tail in (MARK, "\0")
-            if hypothesis.text.endswith(MARK) or (hypothesis.is_start and not echoes):
-                continue
-            score = hypothesis.score + float(self._network.predict(hypothesis.state)[self._end])
-            text = hypothesis.text.removeprefix(MARK).replace(MARK, " ")
-            ended.append(Ended(text, score, math.inf if hypothesis.is_start else hypothesis.score))
-        return ended
+    def _end_here(self, hypothesis: Hypothesis, found: Found) -> None:
+        """Let a hypothesis end, if what it spells is a query."""
+        if not hypothesis.text.endswith(MARK):
+            found.add(hypothesis.text, hypothesis.score + float(self._network.predict(hypothesis.state)[self._end]))
 
-    def _children(self, parent: Hypothesis) -> list[Hypothesis]:
+    def _children(self, parent: Hypothesis) -> list[Child]:
         log_probabilities = self._network.predict(parent.state)
         return [
-            Hypothesis(
-                parent.score + float(log_probabilities[piece]),
-                parent.text + text,
-                self._network.read(parent.state, piece),
-            )
+            Child(parent.score + float(log_probabilities[piece]), parent, piece)
             for piece, text in self._pieces.items()
             if self._extends(text, parent.tail) and not (parent.text.endswith(MARK) and text.startswith(MARK))
         ]
 
-
-def _pruned(ended: list[Ended], floor: float, options: SearchOptions) -> Found:
-    """Take what ended, in the order of the scores before it did, until nothing can become an answer any more."""
-    found = Found(options.count)
-    for each in sorted(ended, key=lambda each: -each.before):
-        if options.prune and each.before < max(found.bound() + (options.margin or 0.0), floor):
-            break
-        found.add(each)
-    return found
+    def _go_on(self, child: Child) -> Hypothesis:
+        parent = child.parent
+        state = self._network.read(parent.state, child.piece)
+        return Hypothesis(child.score, parent.text + self._pieces[child.piece], state, length=parent.length + 1)
 
 
 def _ranked(found: Found, mass: float, floor: float, options: SearchOptions) -> list[Completion]:
