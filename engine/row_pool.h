@@ -44,9 +44,9 @@ class RowPool {
   }
 
  private:
-  std::vector<std::uint32_t> uses_;    // of each row
-  std::vector<std::size_t> in_use_;    // rows of each block
-  std::vector<std::uint32_t> free_;    // blocks
+  std::vector<std::uint32_t> uses_;  // of each row
+  std::vector<std::size_t> in_use_;  // rows of each block
+  std::vector<std::uint32_t> free_;  // blocks
   std::size_t blocks_ = 0;
 };
 

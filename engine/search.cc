@@ -186,8 +186,8 @@ void Search::add_children(const Node& node, std::size_t depth, std::vector<Node>
   }
 }
 
-/// Bring the states and predictions of one level's nodes into `level_states` and `level_predictions`: from the cache, from what is
-/// known of how queries begin, or by reading on from `next_level_states`.
+/// Bring the states and predictions of one level's nodes into `level_states` and `level_predictions`: from the cache,
+/// from what is known of how queries begin, or by reading on from `next_level_states`.
 void Search::read_level(std::vector<Node>& level, std::size_t depth) {
   Buffers& buffers = buffers_;
   buffers.steps.clear();
@@ -204,7 +204,8 @@ void Search::read_level(std::vector<Node>& level, std::size_t depth) {
   }
   if (fresh.empty()) return;
   read_steps(depth);
-  for (const Node* node : fresh) cache_.insert(model_, node->key, buffers.level_states, buffers.level_predictions, node->row);
+  for (const Node* node : fresh)
+    cache_.insert(model_, node->key, buffers.level_states, buffers.level_predictions, node->row);
 }
 
 /// Take the steps of one level, and predict what comes next.
@@ -334,8 +335,8 @@ void Search::take(std::size_t length) {
   const Child child = frontier_.take(length);
   const Hypothesis& parent = buffers_.hypotheses[child.parent];
   const bool after_space = pieces_.text(child.piece).ends_with(space_mark);
-  const Hypothesis hypothesis{child.score,  child.row,   parent.start, child.parent,
-                              child.piece, parent.key.then(child.piece), after_space};
+  const Hypothesis hypothesis{
+      child.score, child.row, parent.start, child.parent, child.piece, parent.key.then(child.piece), after_space};
   const auto index = static_cast<std::uint32_t>(buffers_.hypotheses.size());
   buffers_.hypotheses.push_back(hypothesis);
   result_.steps = std::max(result_.steps, length);

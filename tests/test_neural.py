@@ -47,9 +47,7 @@ def assert_equal(found: list[Completion], expected: list[Completion]) -> None:
     assert len({completion.text for completion in found}) == len(found)
 
 
-def assert_equal_if_sure(
-    found: list[Completion], plain: PlainNeural, prefix: str, options: SearchOptions
-) -> None:
+def assert_equal_if_sure(found: list[Completion], plain: PlainNeural, prefix: str, options: SearchOptions) -> None:
     """The same as the plain search, unless that came to a decision which floats may well take otherwise."""
     expected = plain.complete(prefix, options)
     try:

@@ -1,9 +1,9 @@
 """What it costs to end: for each piece, about how many nats lie between a query that has come to it and its end.
 
 The search follows the best hypotheses only, and one that cannot end above the last answer need not be followed. How far
-it is from an end depends on its last piece: after a whole word not far, after half of one at least as far as the rest
-of the word. The estimate is the likeliest way to an end by pairs of pieces alone. It is no bound, since a longer context
-may make the end likelier; so it is scaled down, to where hardly any answer is lost (docs/blend.md).
+it is from an end depends on its last piece: after a whole word not far, after half of one as far as the rest of it. The
+estimate is the likeliest way to an end by pairs of pieces alone. It is no bound, since a longer context may make the
+end likelier; so it is scaled down, to where hardly any answer is lost (docs/blend.md).
 """
 
 import numpy as np
