@@ -9,11 +9,17 @@ namespace halfword {
 namespace {
 
 constexpr std::size_t gates_per_cell = 3;
-constexpr float hidden_step = 1.0F / 127.0F;  // hidden values lie between −1 and 1
 
 /// The upper half of a float, rounded.
 std::uint16_t to_half(float value) {
   return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16);
+}
+
+/// Turn a row into bytes, in steps of its own so that none is wasted; returns the step.
+float quantise_row(const Kernels& kernels, const float* values, std::size_t size, std::uint8_t* bytes) {
+  const float step = std::max(kernels.largest(values, size), 1e-30F) / 127.0F;
+  kernels.quantise(values, size, step, bytes);
+  return step;
 }
 
 }  // namespace
@@ -74,6 +80,7 @@ void Lstm::reserve(StateRows& states, std::size_t rows) const {
   grow(states.cells, rows * layers_.size() * hidden_);
   grow(states.hidden, rows * layers_.size() * padded_hidden_);
   grow(states.bytes, rows * layers_.size() * padded_hidden_);
+  grow(states.steps, rows * layers_.size());
 }
 
 void Lstm::start(StateRows& states) const {
@@ -81,6 +88,7 @@ void Lstm::start(StateRows& states) const {
   std::fill_n(states.cells.begin(), layers_.size() * hidden_, 0.0F);
   std::fill_n(states.hidden.begin(), layers_.size() * padded_hidden_, 0.0F);
   std::fill_n(states.bytes.begin(), layers_.size() * padded_hidden_, std::uint8_t{128});
+  std::fill_n(states.steps.begin(), layers_.size(), 1.0F);
 }
 
 void Lstm::step(const StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
@@ -102,7 +110,8 @@ void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, 
   };
   if (precision_ == Precision::int8) {
     copy(states.bytes, inputs.bytes);
-    inputs.steps.assign(rows, hidden_step);
+    grow(inputs.steps, rows);
+    for (std::size_t i = 0; i < rows; ++i) inputs.steps[i] = states.steps[row_of(i) * layers_.size() + layer];
   } else {
     copy(states.hidden, inputs.floats);
   }
@@ -136,7 +145,7 @@ void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const 
     kernels_.lstm_cell(scratch.gates.data() + i * width, {layer.norm_scale.data(), layer.norm_bias.data()}, hidden_,
                        from.cells.data() + old_row * hidden_, to.cells.data() + new_row * hidden_, hidden);
     if (precision_ == Precision::int8) {
-      kernels_.quantise(hidden, hidden_, hidden_step, to.bytes.data() + new_row * padded_hidden_);
+      to.steps[new_row] = quantise_row(kernels_, hidden, hidden_, to.bytes.data() + new_row * padded_hidden_);
     }
   }
 }
@@ -161,7 +170,7 @@ void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows,
   }
 }
 
-/// Make the projected rows the next inputs; in 8 bits each row has a step of its own, for nothing bounds them.
+/// Make the projected rows the next inputs.
 void Lstm::quantise_projected(std::size_t rows, LstmScratch& scratch) const {
   const std::size_t from_width = head_.front().outputs();
   const std::size_t to_width = head_.back().inputs();
@@ -170,9 +179,8 @@ void Lstm::quantise_projected(std::size_t rows, LstmScratch& scratch) const {
   for (std::size_t row = 0; row < rows; ++row) {
     const float* projected = scratch.results.data() + row * from_width;
     if (precision_ == Precision::int8) {
-      const float step = std::max(kernels_.largest(projected, embedding_), 1e-30F) / 127.0F;
-      kernels_.quantise(projected, embedding_, step, scratch.inputs.bytes.data() + row * to_width);
-      scratch.inputs.steps[row] = step;
+      std::uint8_t* bytes = scratch.inputs.bytes.data() + row * to_width;
+      scratch.inputs.steps[row] = quantise_row(kernels_, projected, embedding_, bytes);
     } else {
       std::copy_n(projected, to_width, scratch.inputs.floats.data() + row * to_width);
     }
@@ -186,6 +194,8 @@ void Lstm::copy_row(const StateRows& from, std::size_t from_row, StateRows& to, 
   std::copy_n(from.cells.data() + from_row * cells, cells, to.cells.data() + to_row * cells);
   if (precision_ == Precision::int8) {
     std::copy_n(from.bytes.data() + from_row * hidden, hidden, to.bytes.data() + to_row * hidden);
+    std::copy_n(from.steps.data() + from_row * layers_.size(), layers_.size(),
+                to.steps.data() + to_row * layers_.size());
   } else {
     std::copy_n(from.hidden.data() + from_row * hidden, hidden, to.hidden.data() + to_row * hidden);
   }

@@ -16,7 +16,8 @@ namespace halfword {
 struct StateRows {
   AlignedVector<float> cells;         // [row][layer][hidden]
   AlignedVector<float> hidden;        // [row][layer][hidden, padded]
-  AlignedVector<std::uint8_t> bytes;  // the same, raised by 128
+  AlignedVector<std::uint8_t> bytes;  // the same in steps, raised by 128
+  std::vector<float> steps;           // [row][layer]
 };
 
 /// One hypothesis goes on: from a row of states, by reading a piece.

@@ -240,7 +240,7 @@ def test_every_instruction_set_gives_the_same_completions(precision: str, kernel
             assert_equal(found, expected)
         else:  # a float that differs in its last digit may round to another byte
             assert found[0].text == expected[0].text
-            assert found[0].score == pytest.approx(expected[0].score, abs=0.05)
+            assert found[0].score == pytest.approx(expected[0].score, abs=0.1)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 12, 13, 31])
