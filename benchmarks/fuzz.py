@@ -52,7 +52,7 @@ def random_options(chance: random.Random) -> SearchOptions:
         merge=chance.random() < 0.5,
         prune=chance.random() < 0.8,
         conditional=chance.random() < 0.5,
-        haste=chance.choice([0.0, 1.0, 100.0]),
+        haste=chance.choice([None, 0.0, 1.0, 100.0]),
         min_probability=chance.choice([0.0, 1e-9, 0.5, 1.0]),
         deadline_ms=chance.choice([None, 0.001, 1.0]),
         echo=chance.random() < 0.5,

@@ -193,7 +193,7 @@ class PlainNeural:
                 self._is_less(best.score, scores[-1])
                 continue
             scores.append(best.score)
-            cost = options.haste * float(self._ending[best.piece])
+            cost = (options.haste or 0.0) * float(self._ending[best.piece])
             if options.prune and self._is_less(best.score - cost, found.bound()):
                 continue
             hypothesis = self._go_on(best)

@@ -11,6 +11,10 @@ from halfword.serve.request import ClientGone
 
 Answer = TypeVar("Answer")
 _LONGEST_TURN = 0.05  # seconds without a look at the sockets
+import os
+
+MODE = os.environ["MODE"]
+_LOOKS_WHEN_FULL = 8  # between two turns: one look accepts but a few connections, and a crowd wants to be refused
 
 
 class Gate:
@@ -25,6 +29,7 @@ class Gate:
         self._waiting: deque[tuple[Callable[[], Any], Callable[[], bool], asyncio.Future[Any]]] = deque()
         self._rests = False  # whether something has run since the sockets were last read
         self._last_end = 0.0
+        self._looks = 0  # at the sockets since the last turn
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -48,7 +53,9 @@ class Gate:
 
         Raises when all places are taken, unless the request was `admitted` before.
         """
-        if len(self._waiting) >= self._places and not admitted:
+        if MODE != "old" and len(self._waiting) * (2 if MODE == "half" else 1) >= self._places and not admitted:
+            if MODE != "full":
+                self._looks = 0
             raise refuse("overloaded", "too many requests are waiting; ask again in a second", retry_after(1))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((work, gone, future))
@@ -70,7 +77,17 @@ class Gate:
             return
         self._rest()
         begin = perf_counter()
-        end = begin + min(begin - self._last_end, _LONGEST_TURN)
+        spent = min(begin - self._last_end, _LONGEST_TURN)
+        self._looks += 1
+        if (
+            MODE != "old"
+            and len(self._waiting) * (2 if MODE == "half" else 1) >= self._places
+            and self._looks < _LOOKS_WHEN_FULL
+            and spent < _LONGEST_TURN
+        ):
+            return
+        self._looks = 0
+        end = begin + spent
         while self._waiting:
             if _answer(*self._waiting.popleft()):
                 self._last_end = perf_counter()
