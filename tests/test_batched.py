@@ -22,6 +22,9 @@ from tests.toy import PIECES, Toy, piece_arrays, random_weights, write_toy
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 
 
+EXACT = OPTIONS.map(lambda options: replace(options, haste=None))
+
+
 def load_batched(path: Path) -> BatchedNeural:
     return BatchedNeural(path, device="cpu")
 
@@ -32,7 +35,7 @@ def toy_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=80)
-@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=1, max_size=4), options=OPTIONS)
+@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=1, max_size=4), options=EXACT)
 @example(toy=Toy(), prefixes=["", " ", "ab", "ab "], options=SearchOptions(echo=True, retrace=0, max_pieces=3))
 @example(toy=Toy(segmentation="unigram"), prefixes=["abcd"], options=SearchOptions(segmentations=3, max_pieces=3))
 @example(toy=Toy(pieces=("ab", "▁")), prefixes=["aa"], options=SearchOptions(count=2, beam=2, max_pieces=2))  # ties
@@ -44,7 +47,7 @@ def test_it_equals_the_plain_search(toy: Toy, prefixes: list[str], options: Sear
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
-@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=5, max_size=40), options=OPTIONS)
+@given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=5, max_size=40), options=EXACT)
 def test_it_equals_the_engine(toy: Toy, prefixes: list[str], options: SearchOptions, tmp_path: Path) -> None:
     options = replace(options, max_pieces=12)
     path = write_toy(tmp_path / "random.halfword", toy)
@@ -100,6 +103,11 @@ def test_a_prefix_of_a_thousand_characters_is_answered(toy_path: Path) -> None:
 def test_a_deadline_is_refused(toy_path: Path) -> None:
     with pytest.raises(OptionError, match="no deadline"):
         load_batched(toy_path).complete("a", SearchOptions(deadline_ms=5))
+
+
+def test_haste_is_refused(toy_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"a batched search is exact: leave haste out, got 1\.0"):
+        load_batched(toy_path).complete("a", replace(DEFAULTS, haste=1.0))
 
 
 def test_a_file_without_a_network_is_refused(make_model: MakeModel) -> None:

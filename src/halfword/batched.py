@@ -63,6 +63,8 @@ class BatchedNeural:
         """Complete many prefixes; the more at once, the faster."""
         if options.deadline_ms is not None:
             raise OptionError("a batched search has no deadline: leave deadline_ms out")
+        if options.haste:
+            raise OptionError(f"a batched search is exact: leave haste out, got {options.haste}")
         normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
         # Short ones together: they have few starts and much to find. What is asked twice is searched once.
         distinct = sorted(set(normalised), key=len)

@@ -341,7 +341,7 @@ def bench(
     sample: Annotated[int, typer.Option(help="Test rows to ask, each at one prefix.")] = 5000,
     seed: Annotated[int, typer.Option(help="Draws another sample.")] = 0,
     keystrokes: Annotated[int, typer.Option(help="Rows to type key by key besides.")] = 0,
-    beam: Annotated[int, typer.Option(help="Hypotheses kept at each step.")] = 10,
+    beam: Annotated[int, typer.Option(help="Hypotheses followed of each length.")] = 10,
     precision: Annotated[str, typer.Option(help="int8 or fp32.")] = "int8",
     kernels: Annotated[str, typer.Option(help="An instruction set; the fastest unless named.")] = "",
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Remember between searches.")] = False,

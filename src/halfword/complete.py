@@ -35,12 +35,14 @@ class SearchOptions:
     """How wide, how far back and how long to search. Popularity alone heeds `count` and `echo` only."""
 
     count: int = 10  # completions returned
-    beam: int = 10  # hypotheses kept at each step
+    beam: int = 10  # hypotheses followed of each length
     retrace: int | None = None  # trailing characters that may be segmented anew; None: as far as any piece reaches
     segmentations: int = 1  # best segmentations of the prefix to set out from; only unigram pieces have several
     max_pieces: int = 40  # pieces a completion may add
     merge: bool = True  # add up the probabilities of all piece sequences found that spell the same text
-    prune: bool = True  # drop hypotheses that can no longer be among the answers; without merge it loses nothing
+    prune: bool = (
+        True  # drop hypotheses that can no longer be among the answers; with haste 0 and without merge it loses nothing
+    )
     haste: float | None = None  # trust in estimates of what an end costs; 0 is exact; None: blends 1, others 0
     conditional: bool = True  # score log p(text | prefix); else log p(text)
     min_probability: float = 0.0  # p(text | prefix) below which nothing is offered

@@ -22,7 +22,8 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
   output gate and the candidate. Every matrix is (outputs, inputs);
 - beside a matrix `network.NAME`, `network.NAME.int8` I8 of its shape and `network.NAME.scale` F32 (outputs):
   weight ≈ int8 × scale of its output;
-- `ngram.*`: the n-gram memory, explained in `ngram.py`.
+- `ngram.*`: the n-gram memory, explained in `ngram.py`; `blend.*`: what was fitted to join the parts (`fit_blend.py`,
+  `ending.py`).
 """
 
 import json

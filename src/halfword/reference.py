@@ -149,7 +149,7 @@ class Found:
 
 
 class PlainNeural:
-    """Retrace, beam search and marginalisation, as the paper tells them, with one beam for all starts."""
+    """Retrace, beam search and marginalisation as in the paper, but one search for all starts, the best first."""
 
     def __init__(self, path: Path, segment: Segment, profile: Profile = DEFAULT) -> None:
         arrays = read_arrays(path)
