@@ -11,10 +11,6 @@ from halfword.serve.request import ClientGone
 
 Answer = TypeVar("Answer")
 _LONGEST_TURN = 0.05  # seconds without a look at the sockets
-import os
-
-MODE = os.environ["MODE"]
-_LOOKS_WHEN_FULL = 8  # between two turns: one look accepts but a few connections, and a crowd wants to be refused
 
 
 class Gate:
@@ -29,7 +25,6 @@ class Gate:
         self._waiting: deque[tuple[Callable[[], Any], Callable[[], bool], asyncio.Future[Any]]] = deque()
         self._rests = False  # whether something has run since the sockets were last read
         self._last_end = 0.0
-        self._looks = 0  # at the sockets since the last turn
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -53,9 +48,7 @@ class Gate:
 
         Raises when all places are taken, unless the request was `admitted` before.
         """
-        if MODE != "old" and len(self._waiting) * (2 if MODE == "half" else 1) >= self._places and not admitted:
-            if MODE != "full":
-                self._looks = 0
+        if len(self._waiting) >= self._places and not admitted:
             raise refuse("overloaded", "too many requests are waiting; ask again in a second", retry_after(1))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((work, gone, future))
@@ -77,17 +70,7 @@ class Gate:
             return
         self._rest()
         begin = perf_counter()
-        spent = min(begin - self._last_end, _LONGEST_TURN)
-        self._looks += 1
-        if (
-            MODE != "old"
-            and len(self._waiting) * (2 if MODE == "half" else 1) >= self._places
-            and self._looks < _LOOKS_WHEN_FULL
-            and spent < _LONGEST_TURN
-        ):
-            return
-        self._looks = 0
-        end = begin + spent
+        end = begin + min(begin - self._last_end, _LONGEST_TURN)
         while self._waiting:
             if _answer(*self._waiting.popleft()):
                 self._last_end = perf_counter()
