@@ -2,7 +2,9 @@
 
 python benchmarks/serve.py load --model M --data DATASET --workers 2 --seconds 60
 python benchmarks/serve.py http --model M --data DATASET       the same with a completer that answers at once
-python benchmarks/serve.py overload --model M --data DATASET   ten times the connections it can bear, then as before
+python benchmarks/serve.py overload --model M --data DATASET --workers 1 --connections 4
+    what it bears, twelve times as much, and the same prefixes again; then all of it without the overload. The client
+    needs a core and offers some 4,000/s at the most, so M must be slow: a large network, asked for 100 completions
 python benchmarks/serve.py startup --model M                   from the command to the first answer
 """
 
@@ -13,11 +15,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 from halfword.complete import DEFAULTS, Completion, SearchOptions
 from halfword.dataset import Split, open_dataset
@@ -27,9 +30,8 @@ from halfword.serve.metrics import Metrics
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
 from halfword.serve.supervise import Supervisor, bind
-from serving import cpu_seconds, memory_kib, metrics_of, running, typed_prefixes, write_prefixes, wrk
-
-WARM_UP = 3  # seconds
+from overload import Crowd, measure_overload
+from serving import WARM_UP, MemorySamples, cpu_seconds, metrics_of, running, typed_prefixes, write_prefixes, wrk
 
 
 class Instant:
@@ -54,13 +56,14 @@ def serve_instant(model: Path, workers: int) -> None:
         Supervisor(workers, app, listener, models, metrics, log).run(lambda: print(address, flush=True))
 
 
-def measure_load(command: list[str], prefixes: Path, connections: int, seconds: float) -> dict[str, Any]:
+def measure_load(command: list[str], prefixes: Sequence[str], connections: int, seconds: float) -> dict[str, Any]:
     """Load a server steadily."""
-    with running(command) as (process, address):
-        wrk(address, prefixes, seconds=WARM_UP, connections=connections)
+    with tempfile.TemporaryDirectory() as folder, running(command) as (process, address):
+        file = write_prefixes(Path(folder) / "prefixes", prefixes)
+        wrk(address, file, seconds=WARM_UP, connections=connections)
         memory = MemorySamples(process)
         before = cpu_seconds(process)
-        measured = wrk(address, prefixes, seconds=seconds, connections=connections)
+        measured = wrk(address, file, seconds=seconds, connections=connections)
         spent = cpu_seconds(process) - before
         return measured | {
             "connections": connections,
@@ -68,48 +71,6 @@ def measure_load(command: list[str], prefixes: Path, connections: int, seconds: 
             "memory_mib": memory.stop(),
             "cache_hits": metrics_of(address)["halfword_cache_hits_total"],
         }
-
-
-class MemorySamples:
-    """The memory of a server and its workers, looked at every two seconds."""
-
-    def __init__(self, process: int) -> None:
-        self._process = process
-        self._samples: list[float] = []
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        while not self._end.wait(2):
-            self._samples.append(round(memory_kib(self._process) / 1024, 1))
-
-    def stop(self) -> dict[str, float]:
-        """Return how much it was at first, in the middle, and at last."""
-        self._end.set()
-        self._thread.join()
-        samples = self._samples or [round(memory_kib(self._process) / 1024, 1)]
-        return {"first": samples[0], "middle": samples[len(samples) // 2], "last": samples[-1]}
-
-
-def measure_overload(command: list[str], prefixes: Path, connections: int, seconds: float) -> dict[str, Any]:
-    """Load a server as it can bear, then with ten times and a hundred times the connections, then as before."""
-    with running(command) as (process, address):
-        wrk(address, prefixes, seconds=WARM_UP, connections=connections)
-        result: dict[str, Any] = {"before": wrk(address, prefixes, seconds=seconds, connections=connections)}
-        for times in (10, 100):
-            earlier = metrics_of(address)
-            measured = wrk(address, prefixes, seconds=seconds, connections=connections * times)
-            answered = _answers(metrics_of(address), 200) - _answers(earlier, 200)
-            measured["answered_per_second"] = round(answered / measured["seconds"])
-            result[f"{times} times"] = measured
-        result["afterwards"] = wrk(address, prefixes, seconds=seconds, connections=connections)
-        result["memory_mib"] = round(memory_kib(process) / 1024, 1)
-    return result
-
-
-def _answers(metrics: dict[str, float], status: int) -> float:
-    return metrics.get(f'halfword_requests_total{{route="complete",status="{status}"}}', 0.0)
 
 
 def measure_startup(command: list[str], times: int = 10) -> dict[str, Any]:
@@ -139,6 +100,10 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--count", type=int, default=100, help="completions that the overload asks for")
+    parser.add_argument("--times", type=float, default=12, help="what it bears; the client may fall behind a little")
+    parser.add_argument("--deadline", type=float, default=50, help="of the overloaded server, milliseconds")
+    parser.add_argument("--fresh", action="store_true", help="overload with a new connection for each request")
     arguments = parser.parse_args()
     if arguments.what == "serve-instant":
         return serve_instant(arguments.model, arguments.workers)
@@ -150,11 +115,13 @@ def main() -> None:
         if arguments.what == "http":
             command = [sys.executable, __file__, "serve-instant", "--model", str(arguments.model), "--workers", workers]
         data = open_dataset(arguments.data)
-        queries = [query for split in (Split.TEST, Split.TRAIN) for query in data.rows(split)]
-        with tempfile.TemporaryDirectory() as folder:
-            prefixes = write_prefixes(Path(folder) / "prefixes", typed_prefixes(queries))
-            measure = measure_overload if arguments.what == "overload" else measure_load
-            result = measure(command, prefixes, arguments.connections, arguments.seconds)
+        prefixes = typed_prefixes([query for split in (Split.TEST, Split.TRAIN) for query in data.rows(split)])
+        if arguments.what == "overload":
+            paths = [f"/complete?n={arguments.count}&q={quote_plus(prefix)}" for prefix in prefixes]
+            crowd = Crowd(paths, arguments.connections, arguments.seconds, arguments.times, arguments.fresh)
+            result = measure_overload([*command, "--cache", "0", "--deadline", str(arguments.deadline)], crowd)
+        else:
+            result = measure_load(command, prefixes, arguments.connections, arguments.seconds)
     settings = {"what": arguments.what, "model": arguments.model.name, "workers": arguments.workers}
     print(json.dumps(settings | result | machine(), indent=2))
     return None

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from urllib.parse import quote_plus
 
 HERE = Path(__file__).parent
 TICKS = os.sysconf("SC_CLK_TCK")
+WARM_UP = 3  # seconds
 
 
 def typed_prefixes(queries: Sequence[str], most: int = 400_000) -> list[str]:
@@ -100,3 +102,25 @@ def metrics_of(address: str) -> dict[str, float]:
     with urllib.request.urlopen(f"{address}/metrics", timeout=60) as reply:
         lines = reply.read().decode().splitlines()
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
+
+
+class MemorySamples:
+    """The memory of a server and its workers, looked at every two seconds."""
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._samples: list[float] = []
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._end.wait(2):
+            self._samples.append(round(memory_kib(self._process) / 1024, 1))
+
+    def stop(self) -> dict[str, float]:
+        """Return how much it was at first, in the middle, and at last."""
+        self._end.set()
+        self._thread.join()
+        samples = self._samples or [round(memory_kib(self._process) / 1024, 1)]
+        return {"first": samples[0], "middle": samples[len(samples) // 2], "last": samples[-1]}

@@ -1,4 +1,4 @@
-"""`python -m tests.slow_server MODEL ASKED`: the real server around a completer that dawdles and notes who asked."""
+"""`python -m tests.slow_server MODEL ASKED QUEUE`: the real server, but its completer dawdles and notes who asked."""
 
 import os
 import sys
@@ -29,8 +29,8 @@ class Dawdler:
 
 
 def main() -> None:
-    model, asked = map(Path, sys.argv[1:])
-    options = ServeOptions(model=model, port=0)
+    model, asked = map(Path, sys.argv[1:3])
+    options = ServeOptions(model=model, port=0, queue=int(sys.argv[3]))
     models, metrics, log = Models(model), Metrics(), Log(os.open(os.devnull, os.O_WRONLY))
     models.current = replace(models.current, completer=Dawdler(asked))
     with bind("127.0.0.1", 0) as listener:

@@ -8,8 +8,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -270,23 +272,47 @@ def test_the_blocklist_is_reloaded_with_the_model(tmp_path: Path) -> None:
         assert running.get("/complete?q=we").texts == second.texts
 
 
-def test_who_hangs_up_while_waiting_is_not_computed(make_model: MakeModel, tmp_path: Path) -> None:
-    asked = tmp_path / "asked"
-    command = [sys.executable, "-m", "tests.slow_server", str(make_model(COUNTS)), str(asked)]
+@contextmanager
+def slow_server(model: Path, asked: Path, queue: int) -> Iterator[int]:
+    """Run a server that takes 0.3 seconds for each completion; yields its port."""
+    command = [sys.executable, "-m", "tests.slow_server", str(model), str(asked), str(queue)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            port = int(process.stdout.readline())
-            connections = []
-            for prefix in ("first", "stays", "leaves"):
-                connections.append(socket.create_connection(("127.0.0.1", port), timeout=10))
-                connections[-1].sendall(f"GET /complete?q={prefix} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-                time.sleep(0.05)
-            connections[2].close()
-            for connection in connections[:2]:
-                assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
-                connection.close()
-            time.sleep(0.4)  # long enough for a third
-            assert asked.read_text().split() == ["first", "stays"]
+            yield int(process.stdout.readline())
         finally:
             process.terminate()
+
+
+def ask_on_a_new_connection(port: int, prefix: str) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+    connection.sendall(f"GET /complete?q={prefix} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    return connection
+
+
+def test_who_hangs_up_while_waiting_is_not_computed(make_model: MakeModel, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    with slow_server(make_model(COUNTS), asked, queue=128) as port:
+        connections = []
+        for prefix in ("first", "stays", "leaves"):
+            connections.append(ask_on_a_new_connection(port, prefix))
+            time.sleep(0.05)
+        connections[2].close()
+        for connection in connections[:2]:
+            assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+            connection.close()
+        time.sleep(0.4)  # long enough for a third
+        assert asked.read_text().split() == ["first", "stays"]
+
+
+def test_a_crowd_of_new_connections_is_refused_while_completions_are_slow(
+    make_model: MakeModel, tmp_path: Path
+) -> None:
+    with slow_server(make_model(COUNTS), tmp_path / "asked", queue=4) as port:
+        connections = [ask_on_a_new_connection(port, str(number)) for number in range(200)]
+        statuses: Counter[bytes] = Counter()
+        for connection in connections:
+            with connection:
+                statuses[connection.recv(100)[9:12]] += 1
+        assert set(statuses) == {b"200", b"503"}
+        assert statuses[b"503"] > 150
