@@ -43,7 +43,7 @@ class Found:
         self._best = Best(scores, torch.zeros_like(scores, dtype=torch.int64))
 
     def add(self, rows: Rows, ends: Tensor, prune: bool) -> None:
-        """Note the rows that end here, and with what scores; with `prune` only those that could still be answers."""
+        """Note the rows that end here, and their scores; with `prune` they count only if the search comes to them."""
         self._best = self._steps.note_ends(self._best, rows, ends)
         before = rows.scores if prune else torch.full_like(rows.scores, math.inf)
         self._ended.append(Ended(rows.prefixes, rows.hashes, ends, before, rows.links))

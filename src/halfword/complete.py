@@ -40,9 +40,7 @@ class SearchOptions:
     segmentations: int = 1  # best segmentations of the prefix to set out from; only unigram pieces have several
     max_pieces: int = 40  # pieces a completion may add
     merge: bool = True  # add up the probabilities of all piece sequences found that spell the same text
-    prune: bool = (
-        True  # drop hypotheses that can no longer be among the answers; with haste 0 and without merge it loses nothing
-    )
+    prune: bool = True  # drop hypotheses that can no longer be answers; without merge and haste it loses nothing
     haste: float | None = None  # trust in estimates of what an end costs; 0 is exact; None: blends 1, others 0
     conditional: bool = True  # score log p(text | prefix); else log p(text)
     min_probability: float = 0.0  # p(text | prefix) below which nothing is offered
@@ -233,7 +231,7 @@ def engine_options(options: SearchOptions, usual_haste: float = 0.0) -> "_engine
     converted.haste = usual_haste
     for field in SearchOptions.__slots__:
         value = getattr(options, field)
-        if value is not None:  # the engine's own default stands for None
+        if value is not None:  # what is usual stands for None
             setattr(converted, field, value)
     return converted
 

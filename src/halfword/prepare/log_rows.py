@@ -219,9 +219,7 @@ def _parquet_portion(file: LogFile, names: dict[str, str], batch: pa.RecordBatch
         values = batch[column]
         try:
             stored = name == "time" and (pa.types.is_timestamp(values.type) or pa.types.is_date(values.type))
-            rows.cells[name] = values.cast(
-                pa.timestamp("us", getattr(values.type, "tz", None)) if stored else pa.string()
-            )
+            rows.cells[name] = values.cast(_microseconds(values.type) if stored else pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise LogError(
                 f"{file.path}: column {column!r} holds {values.type}, not a {name}; name another column"
