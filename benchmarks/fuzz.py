@@ -42,19 +42,21 @@ def random_prefix(chance: random.Random) -> str:
 
 
 def random_options(chance: random.Random) -> SearchOptions:
-    """Return options anywhere in their ranges, their limits included."""
+    """Return options anywhere in their ranges, their limits included; the widest searches get a deadline."""
+    beam, max_pieces = chance.choice([1, 2, 10, 50, 1000]), chance.choice([1, 5, 40, 1000])
+    deadlines = [None, 0.001, 1.0] if beam * max_pieces <= 2000 else [0.001, 1.0, 100.0]
     return SearchOptions(
         count=chance.choice([1, 2, 10, 1000]),
-        beam=chance.choice([1, 2, 10, 50]),
+        beam=beam,
         retrace=chance.choice([None, 0, 1, 3, 1000]),
         segmentations=chance.choice([1, 2, 100]),
-        max_pieces=chance.choice([1, 5, 40]),
+        max_pieces=max_pieces,
         merge=chance.random() < 0.5,
         prune=chance.random() < 0.8,
         conditional=chance.random() < 0.5,
         haste=chance.choice([None, 0.0, 1.0, 100.0]),
         min_probability=chance.choice([0.0, 1e-9, 0.5, 1.0]),
-        deadline_ms=chance.choice([None, 0.001, 1.0]),
+        deadline_ms=chance.choice(deadlines),
         echo=chance.random() < 0.5,
     )
 

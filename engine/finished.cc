@@ -15,13 +15,16 @@ double log_add(double a, double b) {
 }
 
 void Finished::add(std::string text, double score) {
-  const auto same = [&](const Entry& entry) { return entry.text == text; };
-  const auto found = std::find_if(entries_.begin(), entries_.end(), same);
-  if (found == entries_.end()) {
+  const std::size_t hash = std::hash<std::string>()(text);
+  auto found = std::find(hashes_.begin(), hashes_.end(), hash);
+  while (found != hashes_.end() && entry_at(found).text != text) found = std::find(found + 1, hashes_.end(), hash);
+  if (found == hashes_.end()) {
+    hashes_.push_back(hash);
     entries_.push_back({std::move(text), score, score});
   } else {
-    found->best = std::max(found->best, score);
-    found->sum = log_add(found->sum, score);
+    Entry& entry = entry_at(found);
+    entry.best = std::max(entry.best, score);
+    entry.sum = log_add(entry.sum, score);
   }
   if (score > bound_) update_bound();
 }

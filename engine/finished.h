@@ -33,11 +33,16 @@ class Finished {
     double sum;
   };
 
+  Entry& entry_at(std::vector<std::size_t>::const_iterator hash) {
+    return entries_[static_cast<std::size_t>(hash - hashes_.begin())];
+  }
+
   void update_bound();
 
   std::size_t count_;
   double bound_ = -1.0 / 0.0;
   std::vector<Entry> entries_;
+  std::vector<std::size_t> hashes_;  // of their texts, for there may be thousands
   std::vector<double> scores_;  // room for finding the bound
 };
 

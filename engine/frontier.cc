@@ -1,13 +1,11 @@
 #include "frontier.h"
 
-#include <algorithm>
-
 namespace halfword {
 
 void Frontier::reset(std::size_t beam) {
-  for (Level& level : levels_) {
-    level.waiting.clear();
-    level.taken = 0;
+  for (std::size_t length = 0; length < used_; ++length) {
+    levels_[length].waiting.clear();
+    levels_[length].taken = 0;
   }
   used_ = 0;
   beam_ = beam;
@@ -48,6 +46,13 @@ std::size_t Frontier::best_length() const {
     if (best == 0 || waiting.back().score > levels_[best].waiting.back().score) best = length;
   }
   return best;
+}
+
+std::size_t Frontier::shortest_length() const {
+  for (std::size_t length = 1; length < used_; ++length) {
+    if (!levels_[length].waiting.empty()) return length;
+  }
+  return 0;
 }
 
 Child Frontier::take(std::size_t length) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -29,7 +30,8 @@ struct Child {
 ///
 /// Whoever takes the best child of all, and offers its children in turn, takes of every length the best there are, as
 /// many as the beam holds: what is offered later comes from a worse hypothesis, and no child is better than its parent.
-/// So it is a beam search, but one that may stop at any child and has then seen all that are better.
+/// So it is a beam search, but one that may stop at any child and has then seen all that are better. Whoever takes the
+/// best child of the shortest length takes the same, since no shorter one is left to offer others of that length.
 class Frontier {
  public:
   /// Forget everything; `beam` children of a length are taken at most.
@@ -44,20 +46,26 @@ class Frontier {
   /// The length of the best child of all; 0 when none waits.
   std::size_t best_length() const;
 
+  /// The shortest length that has a child; 0 when none waits.
+  std::size_t shortest_length() const;
+
   /// The best child of a length that has one.
   const Child& best(std::size_t length) const { return levels_[length].waiting.back(); }
 
   /// Take that child away.
   Child take(std::size_t length);
 
-  /// Point at the best children that are still unread and `wanted`, `most` at most, best first.
+  /// Point at the best children of `shortest` to `longest` pieces that are still unread and `wanted`, `most` at most,
+  /// best first.
   template <typename Wanted>
-  void find_unread(std::size_t most, const Wanted& wanted, std::vector<Child*>& found) {
+  void find_unread(std::size_t shortest, std::size_t longest, std::size_t most, const Wanted& wanted,
+                   std::vector<Child*>& found) {
     found.clear();
-    for (Level& level : levels_) level.passed = 0;
+    const std::size_t end = std::min(longest + 1, used_);
+    for (std::size_t length = shortest; length < end; ++length) levels_[length].passed = 0;
     while (found.size() < most) {
       Level* best = nullptr;
-      for (std::size_t length = 1; length < used_; ++length) {
+      for (std::size_t length = shortest; length < end; ++length) {
         Level& level = levels_[length];
         while (level.passed < level.waiting.size() && !(level.next().row == Child::unread && wanted(level.next()))) {
           ++level.passed;

@@ -108,7 +108,7 @@ __mmask16 lanes_within(std::size_t place, std::size_t size) {
 /// One gate of 16 cells, normalised, scaled and shifted.
 __m512 gate(const float* gates, const GateNorms& norms, const Norm& norm, std::size_t place, __mmask16 lanes) {
   const __m512 value = _mm512_maskz_loadu_ps(lanes, gates + place);
-  const __m512 normed = _mm512_fmadd_ps(value, _mm512_set1_ps(norm.factor), _mm512_set1_ps(norm.shift));
+  const __m512 normed = _mm512_mul_ps(_mm512_sub_ps(value, _mm512_set1_ps(norm.mean)), _mm512_set1_ps(norm.factor));
   return _mm512_fmadd_ps(normed, _mm512_maskz_loadu_ps(lanes, norms.scale + place),
                          _mm512_maskz_loadu_ps(lanes, norms.bias + place));
 }

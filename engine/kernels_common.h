@@ -115,10 +115,10 @@ void add(const float* addend, std::size_t size, float* values) {
   for (std::size_t i = 0; i < size; ++i) values[i] += addend[i];
 }
 
-/// What takes values to mean 0 and variance 1: value × factor + shift.
+/// What takes values to mean 0 and variance 1: (value − mean) × factor.
 struct Norm {
+  float mean;
   float factor;
-  float shift;
 };
 
 template <typename Set>
@@ -132,7 +132,7 @@ inline Norm norm_of(const float* values, std::size_t size) {
   const float mean = sum / static_cast<float>(size);
   const float variance = squares / static_cast<float>(size) - mean * mean;
   const float factor = 1.0F / __builtin_sqrtf((variance > 0.0F ? variance : 0.0F) + 1e-5F);
-  return {factor, -mean * factor};
+  return {mean, factor};
 }
 
 /// With a = e^−(f+1) and b = e^2g, the new cell σ(f+1)·c + (1−σ(f+1))·tanh g is (c·(b+1) + a·(b−1)) / ((1+a)·(b+1)):
@@ -149,9 +149,9 @@ void lstm_cell(const float* __restrict gates, GateNorms norms, std::size_t hidde
   for (std::size_t i = 0; i < hidden; ++i) {
     const std::size_t j = hidden + i;
     const std::size_t k = 2 * hidden + i;
-    const float f = (gates[i] * forget.factor + forget.shift) * scale[i] + bias[i];
-    const float o = (gates[j] * output.factor + output.shift) * scale[j] + bias[j];
-    const float g = (gates[k] * candidate.factor + candidate.shift) * scale[k] + bias[k];
+    const float f = (gates[i] - forget.mean) * forget.factor * scale[i] + bias[i];
+    const float o = (gates[j] - output.mean) * output.factor * scale[j] + bias[j];
+    const float g = (gates[k] - candidate.mean) * candidate.factor * scale[k] + bias[k];
     const float a = exponential<Set>(-f - 1.0F, steep);
     const float b = exponential<Set>(2.0F * g, steep);
     const float next = (cell[i] * (b + 1.0F) + a * (b - 1.0F)) / ((1.0F + a) * (b + 1.0F));

@@ -33,6 +33,12 @@ class RowPool {
     return static_cast<std::uint32_t>(taken * block);
   }
 
+  /// How many blocks have rows in use.
+  std::size_t blocks_in_use() const { return blocks_ - free_.size(); }
+
+  /// How many rows there had to be room for since the last reset.
+  std::size_t size() const { return blocks_ * block; }
+
   /// One use more of a row.
   void use(std::uint32_t row) { ++uses_[row]; }
 

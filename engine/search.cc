@@ -22,6 +22,10 @@ constexpr double negligible = 14.0;  // nats: less than a millionth
 constexpr double likely_early = 4.0;
 constexpr double likely_late = 0.7;
 
+// Blocks of rows from which on a search takes the shortest first, lest it need ever more: beyond what a beam of 30 needs
+// to its longest completion.
+constexpr std::size_t crowd = 512;
+
 /// A sequence of pieces that begins like the prefix and whose turn has come.
 struct Hypothesis {
   double score;
@@ -69,22 +73,23 @@ class Search {
   SearchResult run() {
     read_starts();
     seed();
-    for (std::size_t length = frontier_.best_length(); length > 0; length = frontier_.best_length()) {
+    for (std::size_t length = next_length(); length > 0; length = next_length()) {
       const Child& best = frontier_.best(length);
-      if (best.score < bound()) break;
-      if (!may_answer(best)) {
+      if (best.score < bound() && !crowded()) break;
+      if (best.score < bound() || !may_answer(best)) {
         drop(frontier_.take(length));
         continue;
       }
       if (best.row == Child::unread) {
         if (!in_time()) break;
-        read_on();
+        read_on(length);
       }
       take(length);
     }
     const std::size_t count = options_.count + options_.surplus;
     result_.completions = finished_.rank(count, options_.merge, options_.conditional ? mass_ : 0.0, floor_);
     result_.mass = mass_;
+    result_.rows = rows_.size();
     return std::move(result_);
   }
 
@@ -108,7 +113,7 @@ class Search {
   void seed();
   void harvest(const Hypothesis& hypothesis);
   void leave_unlikely(std::vector<Child*>& best) const;
-  void read_on();
+  void read_on(std::size_t length);
   void take(std::size_t length);
   void expand_all(std::uint32_t parent, std::size_t length);
   void expand_with(std::uint32_t parent, std::size_t length, std::span<const PieceId> allowed);
@@ -121,6 +126,13 @@ class Search {
     const Predictions& predictions = buffers_.predictions;
     return predictions.row(hypothesis.row)[piece] - predictions.normalisers[hypothesis.row];
   }
+
+  /// Whether so many hypotheses are kept that those of the shortest length should go first. They would have their turn
+  /// anyway, unless there are enough answers before; and when they have gone, what they went on from is kept no more.
+  bool crowded() const { return rows_.blocks_in_use() >= crowd; }
+
+  /// The length of the child whose turn it is; 0 when none waits.
+  std::size_t next_length() const { return crowded() ? frontier_.shortest_length() : frontier_.best_length(); }
 
   /// What a further text must score to be an answer.
   double bound() const { return options_.prune ? std::max(finished_.bound(), floor_) : lowest; }
@@ -283,13 +295,13 @@ void Search::harvest(const Hypothesis& hypothesis) {
   if (hypothesis.after_space) return;
   const double score = hypothesis.score + log_probability(hypothesis, pieces_.end());
   // So far below the answers it could neither become one nor add anything to one that would show.
-  if (score < bound() - negligible) return;
+  if (score < std::max(finished_.bound(), floor_) - negligible) return;
   std::string text = text_of(hypothesis);
   if (!pieces_.has_bytes() || is_utf8(text)) finished_.add(std::move(text), score);
 }
 
-/// Leave out of the best children those that may well turn out not to be needed. What is left is even in number: a
-/// second row costs hardly more than one, and a fourth hardly more than three.
+/// Leave out of the best children those that may well turn out not to be needed, but for one that makes their number
+/// even: a second row costs hardly more than one, and a fourth hardly more than three.
 void Search::leave_unlikely(std::vector<Child*>& best) const {
   const double least = best.front()->score - (finished_.bound() > lowest ? likely_late : likely_early);
   const auto unlikely = [least](const Child* child) { return child->score < least; };
@@ -297,13 +309,17 @@ void Search::leave_unlikely(std::vector<Child*>& best) const {
   best.resize(std::min(best.size(), round_up(likely, 2)));
 }
 
-/// Read the best children that wait, though the turn of only one has come: the kernels run at full speed on several
-/// rows only, and the others are likely to be needed too.
-void Search::read_on() {
+/// Read the best children that wait, though the turn of only one has come, which has `length` pieces: the kernels run
+/// at full speed on several rows only, and the others are likely to be needed too.
+void Search::read_on(std::size_t length) {
   Buffers& buffers = buffers_;
   const auto may_answer = [this](const Child& child) { return child.score >= bound() && this->may_answer(child); };
-  frontier_.find_unread(RowPool::block, may_answer, buffers.unread);
-  leave_unlikely(buffers.unread);
+  if (crowded()) {
+    frontier_.find_unread(length, length, RowPool::block, may_answer, buffers.unread);
+  } else {
+    frontier_.find_unread(1, options_.max_pieces, RowPool::block, may_answer, buffers.unread);
+    leave_unlikely(buffers.unread);
+  }
   const std::uint32_t first = rows_.take(buffers.unread.size());
   std::uint32_t remembered = first + static_cast<std::uint32_t>(buffers.unread.size());
   buffers.steps.clear();
@@ -432,7 +448,9 @@ std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, c
 
 SearchResult search(const SearchModel& model, std::string_view prefix, const SearchOptions& options) {
   thread_local Buffers buffers;
-  return Search(model, prefix, options, buffers).run();
+  SearchResult result = Search(model, prefix, options, buffers).run();
+  if (result.rows > crowd * RowPool::block) buffers = Buffers();
+  return result;
 }
 
 }  // namespace halfword

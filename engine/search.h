@@ -25,7 +25,7 @@ struct SearchOptions {
   bool prune = true;
   bool conditional = true;
   bool echo = false;
-  double haste = 1.0;
+  double haste = 0.0;
   double min_probability = 0.0;
   double deadline_ms = 0.0;  // 0: none
 };
@@ -35,6 +35,7 @@ struct SearchResult {
   std::vector<Completion> completions;
   std::size_t cells = 0;  // steps of the network, over all hypotheses
   std::size_t steps = 0;  // pieces of the longest hypothesis beyond the prefix
+  std::size_t rows = 0;   // of states and predictions that it needed room for
   double mass = 0.0;      // the log-probability of the prefix
   bool in_time = true;    // false when the deadline cut the search short
 };

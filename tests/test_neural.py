@@ -3,6 +3,8 @@
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from heapq import nlargest
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +13,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from halfword import Completion, Neural, SearchOptions, load
-from halfword.complete import import_engine
+from halfword.complete import engine_options, import_engine
 from halfword.errors import ModelFileError, OptionError
 from halfword.model_file import read_header
-from halfword.reference import PlainNetwork, PlainNeural, read_arrays
+from halfword.reference import Found, Hypothesis, PlainNetwork, PlainNeural, read_arrays
 from tests.toy import PIECES, Toy, write_toy
 
 pytestmark = pytest.mark.engine
 TOLERANCE = 1e-3
+CROWD = 2048  # rows: when a search needs more, the shortest hypotheses go first
 RELATIVE = 1e-5  # of a score of hundreds of nats a float keeps no more
 
 
@@ -104,6 +107,44 @@ def test_it_equals_the_plain_search(
     model, plain = load_both(write_toy(tmp_path / "random.halfword", replace(toy, ending=ending)))
     for prefix in prefixes:
         assert_equal_if_sure(model.complete(prefix, options), plain, prefix, options)
+
+
+class PlainByLength(PlainNeural):
+    """The textbook's beam search: all hypotheses of one length, then all of the next."""
+
+    def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
+        level = starts
+        for _ in range(options.max_pieces):
+            children = [child for parent in level for child in self._children(parent)]
+            level = [self._go_on(child) for child in nlargest(options.beam, children, key=attrgetter("score"))]
+            for hypothesis in level:
+                self._end_here(hypothesis, found)
+
+
+@pytest.mark.parametrize("prune", [True, False])
+def test_it_finds_what_a_search_length_by_length_finds_even_when_too_many_wait(prune: bool, tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy(spread=4.0))
+    model = load(path, precision="fp32", cache=False)
+    assert isinstance(model, Neural)
+    plain = PlainByLength(path, model._part.segment_best)
+    narrow = SearchOptions(beam=20, merge=False, prune=prune, max_pieces=10)
+    wide = replace(narrow, beam=1000, count=1000)
+    assert _rows(model, narrow) < CROWD < _rows(model, wide)
+    for options in (narrow, wide):
+        assert_equal(model.complete("a", options), plain.complete("a", options))
+
+
+def test_a_search_at_the_limits_of_its_options_needs_bounded_room(tmp_path: Path) -> None:
+    model = load(write_toy(tmp_path / "toy.halfword", Toy(spread=4.0)), cache=False)
+    assert isinstance(model, Neural)
+    wide = SearchOptions(beam=1000, count=1000, prune=False)
+    assert CROWD < _rows(model, replace(wide, max_pieces=200)) < CROWD + 2 * 1000
+
+
+def _rows(model: Neural, options: SearchOptions) -> int:
+    """Return how many hypotheses a search had to keep at once."""
+    _, _, rows, _ = model._part.search_cost("a", engine_options(options))
+    return rows
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
