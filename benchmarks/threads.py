@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.toy import Toy, write_toy
 
 from halfword import Completion, SearchOptions, complete, load
-from halfword.complete import PRECISIONS, EngineCompleter
+from halfword.complete import PRECISIONS, EngineCompleter, engine_options
 from random_models import KINDS
 
 HANG_SECONDS = 120  # beyond the time asked for
@@ -83,7 +83,7 @@ def type_a_query(slot: Slot, chance: random.Random) -> int:
 def complete_a_batch(slot: Slot, chance: random.Random) -> int:
     """Complete many prefixes on the engine's own threads."""
     prefixes, options = chance.choices(PREFIXES, k=20), chance.choice(OPTIONS)
-    found = slot.model._part.complete_batch(prefixes, slot.model.converted(options), 4, Completion)
+    found = slot.model._part.complete_batch(prefixes, engine_options(options), 4, Completion)
     assert found == [slot.expected[prefix, options] for prefix in prefixes], (slot.path, prefixes, options)
     return len(prefixes)
 

@@ -14,6 +14,23 @@ double characters_beyond(std::string_view prefix, std::string_view text) {
   return static_cast<double>(std::count_if(added.begin(), added.end(), begins));
 }
 
+/// How wide and how hastily to search: the more queries popularity knows that begin with the prefix, the less it matters
+/// what the search misses; and where it knows none, the search is all there is.
+SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
+  constexpr std::size_t widest = 1000;
+  if (!options.adapt) return options;
+  if (distinct == 0) {
+    options.beam = std::max(options.beam, std::min(2 * options.beam, widest));
+    options.haste = 0.0;
+  } else if (distinct < options.count) {
+    options.haste = 1.0;
+  } else {
+    options.beam = (3 * options.beam + 4) / 5;
+    options.haste = 2.0;
+  }
+  return options;
+}
+
 }  // namespace
 
 Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural) : popular_(popular), neural_(neural) {
@@ -26,12 +43,12 @@ Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural
 }
 
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
-  SearchOptions asked = options;
+  const TypedQueries typed = popular_.most_typed(prefix, options.count, options.echo);
+  SearchOptions asked = effort_for(options, typed.distinct);
   asked.conditional = true;
   asked.min_probability = 0.0;
   asked.surplus = options.count;  // what ended just below the best may have been typed often
   SearchResult found = neural_.complete(prefix, asked);
-  const TypedQueries typed = popular_.most_typed(prefix, options.count, options.echo);
   Candidates all{{}, static_cast<double>(typed.total), static_cast<double>(typed.distinct), found.mass, {}};
   for (Completion& completion : found.completions) {
     const auto count = static_cast<double>(popular_.count_of(completion.text, typed));

@@ -13,12 +13,17 @@ void check_size(std::size_t found, std::size_t expected, const std::string& name
 }
 
 /// Weights that are not numbers would make every score nonsense.
+void check_finite(std::span<const float> values, const std::string& name) {
+  const auto finite = [](float value) { return std::isfinite(value); };
+  if (std::all_of(values.begin(), values.end(), finite)) return;
+  throw ModelFileError(name + " holds something that is no number");
+}
+
 std::span<const float> read_finite(const ModelFile& file, const std::string& name, std::size_t size) {
   const std::span<const float> values = file.array<float>(name);
   check_size(values.size(), size, name);
-  const auto finite = [](float value) { return std::isfinite(value); };
-  if (std::all_of(values.begin(), values.end(), finite)) return values;
-  throw ModelFileError("the array " + name + " holds something that is no number");
+  check_finite(values, "the array " + name);
+  return values;
 }
 
 /// 8-bit rows with a scale each.
@@ -84,6 +89,16 @@ Linear::Linear(const ModelFile& file, const std::string& name, std::size_t outpu
     int8_.emplace(read_int8(file, name, outputs, inputs));
   } else {
     float32_.emplace(read_matrix(file, name, outputs, inputs), outputs);
+  }
+}
+
+Linear::Linear(std::span<const float> values, std::size_t outputs, Precision precision) {
+  check_finite(values, "a product of matrices");
+  if (precision == Precision::int8) {
+    const Quantised quantised = quantise_rows(values, outputs);
+    int8_.emplace(quantised.values, quantised.scales);
+  } else {
+    float32_.emplace(values, outputs);
   }
 }
 

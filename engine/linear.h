@@ -47,6 +47,9 @@ class Linear {
  public:
   Linear(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs, Precision precision);
 
+  /// A matrix that is not in the file, (outputs, inputs); throws unless all of it is numbers.
+  Linear(std::span<const float> values, std::size_t outputs, Precision precision);
+
   std::size_t outputs() const { return int8_ ? int8_->outputs : float32_->outputs; }  // padded
   std::size_t inputs() const { return int8_ ? int8_->inputs : float32_->inputs; }     // padded
 

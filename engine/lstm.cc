@@ -38,12 +38,47 @@ Lstm::Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, c
   hidden_ = file.array<float>("network.layer0.norm_scale").size() / gates_per_cell;
   if (embedding_ == 0 || hidden_ == 0) throw ModelFileError("the network has no width");
   padded_hidden_ = round_up(hidden_, input_group);
-  head_.emplace_back(file, "network.projection", embedding_, hidden_, precision);
-  head_.emplace_back(file, "network.embedding", vocabulary_, embedding_, precision);
-  projection_bias_ = read_vector(file, "network.projection_bias", embedding_);
-  output_bias_ = read_vector(file, "network.output_bias", vocabulary_);
+  load_head(file);
   load_layers(file);
   load_table(file);
+}
+
+/// A wide embedding makes a better network, but one matrix is enough to predict from: what is wide need not be slow.
+void Lstm::load_head(const ModelFile& file) {
+  projection_bias_ = read_vector(file, "network.projection_bias", embedding_);
+  output_bias_ = read_vector(file, "network.output_bias", vocabulary_);
+  if (embedding_ * (hidden_ + vocabulary_) <= hidden_ * vocabulary_) {
+    head_.emplace_back(file, "network.projection", embedding_, hidden_, precision_);
+    head_.emplace_back(file, "network.embedding", vocabulary_, embedding_, precision_);
+    return;
+  }
+  const std::vector<float> projection = read_matrix(file, "network.projection", embedding_, hidden_);
+  std::vector<float> transposed(projection.size() + embedding_);  // and the bias as one more input
+  for (std::size_t row = 0; row < embedding_; ++row) {
+    for (std::size_t i = 0; i < hidden_; ++i) transposed[i * embedding_ + row] = projection[row * hidden_ + i];
+    transposed[hidden_ * embedding_ + row] = projection_bias_[row];
+  }
+  const FloatMatrix matrix(transposed, hidden_ + 1);
+  const AlignedVector<float> product = times_embedding(file, matrix);
+  std::vector<float> output;
+  for (std::size_t piece = 0; piece < vocabulary_; ++piece) {
+    const float* row = product.data() + piece * matrix.outputs;
+    output.insert(output.end(), row, row + hidden_);
+    output_bias_[piece] += row[hidden_];
+  }
+  head_.emplace_back(output, vocabulary_, precision_);
+}
+
+/// A matrix (outputs, embedding) times the embedding of every piece: (vocabulary, padded outputs).
+AlignedVector<float> Lstm::times_embedding(const ModelFile& file, const FloatMatrix& matrix) const {
+  const std::vector<float> embedding = read_matrix(file, "network.embedding", vocabulary_, embedding_);
+  AlignedVector<float> padded(vocabulary_ * matrix.inputs);
+  for (std::size_t piece = 0; piece < vocabulary_; ++piece) {
+    std::copy_n(embedding.data() + piece * embedding_, embedding_, padded.data() + piece * matrix.inputs);
+  }
+  AlignedVector<float> product(vocabulary_ * matrix.outputs);
+  kernels_.multiply_float(matrix, padded.data(), vocabulary_, product.data());
+  return product;
 }
 
 void Lstm::load_layers(const ModelFile& file) {
@@ -61,14 +96,7 @@ void Lstm::load_layers(const ModelFile& file) {
 
 void Lstm::load_table(const ModelFile& file) {
   const std::size_t gates = gates_per_cell * hidden_;
-  const FloatMatrix input(read_matrix(file, "network.layer0.input", gates, embedding_), gates);
-  const std::vector<float> embedding = read_matrix(file, "network.embedding", vocabulary_, embedding_);
-  AlignedVector<float> padded(vocabulary_ * input.inputs);
-  for (std::size_t piece = 0; piece < vocabulary_; ++piece) {
-    std::copy_n(embedding.data() + piece * embedding_, embedding_, padded.data() + piece * input.inputs);
-  }
-  table_.resize(vocabulary_ * input.outputs);
-  kernels_.multiply_float(input, padded.data(), vocabulary_, table_.data());
+  table_ = times_embedding(file, FloatMatrix(read_matrix(file, "network.layer0.input", gates, embedding_), gates));
   if (precision_ == Precision::int8) {
     half_table_.resize(table_.size());
     std::transform(table_.begin(), table_.end(), half_table_.begin(), to_half);
@@ -152,17 +180,13 @@ void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const 
 
 void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows, bool normalise,
                    Predictions& predictions, LstmScratch& scratch) const {
-  const Linear& projection = head_.front();
   const Linear& output = head_.back();
   predictions.stride = output.outputs();
   grow(predictions.logits, (first + rows) * output.outputs());
   grow(predictions.normalisers, first + rows);
-  grow(scratch.results, rows * projection.outputs());
   gather(states, layers_.size() - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
-  const auto projection_bias = [this](std::size_t) { return projection_bias_.data(); };
+  if (head_.size() > 1) project(rows, scratch);
   const auto output_bias = [this](std::size_t) { return output_bias_.data(); };
-  projection.multiply(kernels_, scratch.inputs, rows, projection_bias, scratch.sums, scratch.results.data());
-  quantise_projected(rows, scratch);
   float* logits = predictions.logits.data() + first * output.outputs();
   output.multiply(kernels_, scratch.inputs, rows, output_bias, scratch.sums, logits);
   for (std::size_t row = first; normalise && row < first + rows; ++row) {
@@ -170,10 +194,14 @@ void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows,
   }
 }
 
-/// Make the projected rows the next inputs.
-void Lstm::quantise_projected(std::size_t rows, LstmScratch& scratch) const {
-  const std::size_t from_width = head_.front().outputs();
+/// Project the inputs, and make that the next inputs.
+void Lstm::project(std::size_t rows, LstmScratch& scratch) const {
+  const Linear& projection = head_.front();
+  const std::size_t from_width = projection.outputs();
   const std::size_t to_width = head_.back().inputs();
+  const auto projection_bias = [this](std::size_t) { return projection_bias_.data(); };
+  grow(scratch.results, rows * from_width);
+  projection.multiply(kernels_, scratch.inputs, rows, projection_bias, scratch.sums, scratch.results.data());
   grow(scratch.inputs.bytes, rows * to_width);
   grow(scratch.inputs.floats, rows * to_width);
   for (std::size_t row = 0; row < rows; ++row) {

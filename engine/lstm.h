@@ -80,14 +80,16 @@ class Lstm {
   };
 
   void load_layers(const ModelFile& file);
+  void load_head(const ModelFile& file);
   void load_table(const ModelFile& file);
+  AlignedVector<float> times_embedding(const ModelFile& file, const FloatMatrix& matrix) const;
   void reserve(StateRows& states, std::size_t rows) const;
   template <typename RowOf>
   void gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
               InputRows& inputs) const;
   void step_layer(std::size_t index, const StateRows& from, std::span<const Step> steps, StateRows& to,
                   std::size_t first, LstmScratch& scratch) const;
-  void quantise_projected(std::size_t rows, LstmScratch& scratch) const;
+  void project(std::size_t rows, LstmScratch& scratch) const;
 
   const Kernels& kernels_;
   Precision precision_;
@@ -96,7 +98,7 @@ class Lstm {
   std::size_t hidden_;
   std::size_t padded_hidden_;
   std::vector<Layer> layers_;
-  std::vector<Linear> head_;  // the projection, then the output layer
+  std::vector<Linear> head_;  // the projection and the output layer, or their product where that is smaller
   AlignedVector<float> projection_bias_;
   AlignedVector<float> output_bias_;
   // What reading each piece adds to the gates of layer 0; in 8 bits halved to bfloat16, for it is read from far away.

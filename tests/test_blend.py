@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halfword import Blend, Completion, Neural, Popular, SearchOptions, load
-from halfword.complete import PARTS
+from halfword.complete import PARTS, engine_options
 from halfword.errors import ModelFileError, OptionError
 from halfword.fit_blend import BlendWeights, quality, ranked
 from tests.toy import COUNTS, Toy, write_toy
@@ -53,7 +53,7 @@ def test_scores_follow_the_formula(blend_path: Path) -> None:
     blend = load(blend_path)
     weights = BlendWeights(0.8, 2.0, 1.0, 0.06)  # the engine's own while nothing is fitted
     for prefix in ("", "a", "ab", "ab ", "bc", "d", "x"):
-        candidates, total, distinct = blend._part.candidates(prefix, blend.converted(SearchOptions()))  # type: ignore[union-attr]
+        candidates, total, distinct = blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
         model = weights.least + weights.breadth * distinct
         expected = {
             text: math.log((max(count - 0.8, 0) + model * math.exp(score)) / (total - 0.8 * distinct + model))
@@ -66,7 +66,7 @@ def test_scores_follow_the_formula(blend_path: Path) -> None:
 
 
 def test_candidates_know_how_often_they_were_typed(blend_path: Path) -> None:
-    candidates, total, distinct = load(blend_path)._part.candidates("ab", load(blend_path).converted(SearchOptions()))  # type: ignore[union-attr]
+    candidates, total, distinct = load(blend_path)._part.candidates("ab", engine_options(SearchOptions()))  # type: ignore[union-attr]
     assert (total, distinct) == (9 + 5 + 4 + 1, 4)
     assert all(count == COUNTS.get(text, 0) for text, count, _ in candidates)
     assert {"ab cab", "abc", "abcd"} <= {text for text, _, _ in candidates}
@@ -78,6 +78,26 @@ def test_weights_in_the_file_are_heeded(tmp_path: Path) -> None:
     new = load(write_blend(tmp_path / "new.halfword", popularity=[0.9, 1e6, 1.0, 0.0])).complete("ab", count=3, haste=0)
     model = load(tmp_path / "new.halfword", parts=("ngram", "network")).complete("ab", count=3)
     assert texts(new) == texts(model)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "beam", "haste"),
+    [("b", 20, 0.0), ("c", 10, 1.0), ("a", 6, 2.0)],
+    ids=["no query begins so", "fewer than are offered do", "more do"],
+)
+def test_it_searches_the_harder_the_less_popularity_knows(
+    prefix: str, beam: int, haste: float, tmp_path: Path
+) -> None:
+    counts = {f"a{letter}{other}": 1 for letter in "abcdé" for other in "abcd한국"} | {"cab d": 2}
+    path = write_toy(tmp_path / "blend.halfword", Toy(parts=PARTS, counts=counts, ending=3.0))
+    part = load(path, cache=False)._part
+    settings = [(20, 0.0), (10, 1.0), (6, 2.0)]
+    costs = {
+        each: part.search_cost(prefix, engine_options(SearchOptions(beam=each[0], haste=each[1])))  # type: ignore[union-attr]
+        for each in settings
+    }
+    assert len(set(costs.values())) == 3
+    assert part.search_cost(prefix, engine_options(SearchOptions())) == costs[beam, haste]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +117,7 @@ def test_weights_of_the_mixture_are_shares(weight: float, tmp_path: Path) -> Non
 def test_an_echoed_prefix_was_typed_as_often_as_it_was(tmp_path: Path) -> None:
     counts = {f"a{number}": 1 for number in range(15)} | {"d": 7}  # sixteen fill a bucket of the index, "d" the last
     blend = load(write_toy(tmp_path / "echo.halfword", Toy(parts=PARTS, counts=counts)))
-    candidates, total, distinct = blend._part.candidates("d ", blend.converted(SearchOptions(echo=True)))  # type: ignore[union-attr]
+    candidates, total, distinct = blend._part.candidates("d ", engine_options(SearchOptions(echo=True)))  # type: ignore[union-attr]
     assert (total, distinct) == (7, 1)
     assert {text: count for text, count, _ in candidates if count} == {"d": 7}
     assert {each.text: each.source for each in blend.complete("d ", echo=True)}["d"] == "both"

@@ -337,13 +337,27 @@ def test_unknown_kernels_and_precisions_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["output_bias", "projection", "projection.scale", "layer0.norm_scale"])
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
 def test_weights_that_are_no_numbers_are_refused(name: str, value: str, tmp_path: Path) -> None:
-    path = write_toy(tmp_path / "toy.halfword", Toy())
+    path = write_toy(tmp_path / "toy.halfword", Toy(embedding=2))
     content, begin = bytearray(path.read_bytes()), read_header(path).places[f"network.{name}"].begin
     content[begin : begin + 4] = np.float32(value).tobytes()
     path.write_bytes(content)
     precision = "int8" if name.endswith("scale") else "fp32"
     with pytest.raises(ModelFileError, match=rf"network\.{name} holds something that is no number"):
         load(path, precision=precision)
+
+
+def test_weights_whose_product_is_no_number_are_refused(tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy(embedding=40, spread=1e25))  # so wide that the head is multiplied out
+    with pytest.raises(ModelFileError, match="a product of matrices holds something that is no number"):
+        load(path)
+
+
+def test_a_wide_embedding_costs_no_more_than_one_matrix(tmp_path: Path) -> None:
+    costs = [
+        load(write_toy(tmp_path / "toy.halfword", Toy(embedding=width)))._part.multiplications  # type: ignore[union-attr]
+        for width in (4, 40, 400)
+    ]
+    assert costs[0] < costs[1] == costs[2]
 
 
 def test_a_damaged_network_gives_an_error_or_an_answer_but_never_a_crash(tmp_path: Path) -> None:

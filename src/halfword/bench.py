@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfword import metrics
-from halfword.complete import DEFAULTS, EngineCompleter, Neural, SearchOptions, import_engine
+from halfword.complete import DEFAULTS, EngineCompleter, Neural, SearchOptions, engine_options, import_engine
 from halfword.dataset import Dataset
 from halfword.errors import OptionError
 from halfword.evaluate import EvaluateOptions, sample_rows
@@ -89,7 +89,7 @@ def _arithmetic(model: Neural, prefixes: Sequence[str], search: SearchOptions, s
     """Return what the searches computed and which share of the machine's limit that is."""
     engine = import_engine()
     part = model._part
-    costs = [part.search_cost(prefix, model.converted(search)) for prefix in prefixes]
+    costs = [part.search_cost(prefix, engine_options(search)) for prefix in prefixes]
     cells = sum(cost[0] for cost in costs)
     int8, fp32 = engine.multiply_rate(part.kernels, 8)
     peak = engine.int8_peak(part.kernels) or int8

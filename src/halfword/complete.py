@@ -41,7 +41,8 @@ class SearchOptions:
     max_pieces: int = 40  # pieces a completion may add
     merge: bool = True  # add up the probabilities of all piece sequences found that spell the same text
     prune: bool = True  # drop hypotheses that can no longer be answers; without merge and haste it loses nothing
-    haste: float | None = None  # trust in estimates of what an end costs; 0 is exact; None: blends 1, others 0
+    haste: float | None = None  # trust in estimates of what an end costs; 0 is exact, and so are all but blends with
+    # None, which choose beam and haste for each prefix: a hasty search where many queries are known, else a wide one
     conditional: bool = True  # score log p(text | prefix); else log p(text)
     min_probability: float = 0.0  # p(text | prefix) below which nothing is offered
     deadline_ms: float | None = None  # return the best found by then
@@ -100,16 +101,10 @@ class EngineCompleter:
     Immutable; one instance serves every thread, and the GIL is free while it searches.
     """
 
-    _usual_haste = 0.0
-
     def __init__(self, part: "_engine.Popular | _engine.Neural | _engine.Blend", profile: Profile = DEFAULT) -> None:
         self._part = part
         self._profile = profile
-        self._defaults = self.converted(DEFAULTS)
-
-    def converted(self, options: SearchOptions) -> "_engine.SearchOptions":
-        """Return `options` as the engine takes them, with what is usual for this completer."""
-        return engine_options(options, self._usual_haste)
+        self._defaults = engine_options(DEFAULTS)
 
     def complete(
         self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
@@ -117,7 +112,7 @@ class EngineCompleter:
         """Return the likeliest completions of `prefix`, best first."""
         if fields:
             options = _with_fields(options, fields)
-        converted = self._defaults if options is DEFAULTS else self.converted(options)
+        converted = self._defaults if options is DEFAULTS else engine_options(options)
         return self._part.complete(normalise_prefix(prefix, self._profile), converted, Completion)
 
     def complete_batch(
@@ -127,7 +122,7 @@ class EngineCompleter:
         if fields:
             options = _with_fields(options, fields)
         normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
-        return self._part.complete_batch(normalised, self.converted(options), 0, Completion)
+        return self._part.complete_batch(normalised, engine_options(options), 0, Completion)
 
 
 class Popular(EngineCompleter):
@@ -154,7 +149,6 @@ class Blend(EngineCompleter):
     """Popularity as evidence, the language model as prior: what was typed, and what might be."""
 
     _part: "_engine.Blend"
-    _usual_haste = 1.0  # what is lost that way, popularity makes up for; a quarter of the time is spared
 
 
 def load(
@@ -225,13 +219,13 @@ def open_model_file(path: Path, header: Header, left_out: Collection[str] = ()) 
 
 
 @lru_cache(maxsize=256)
-def engine_options(options: SearchOptions, usual_haste: float = 0.0) -> "_engine.SearchOptions":
+def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
     """Return `options` as the engine takes them."""
     converted: _engine.SearchOptions = import_engine().SearchOptions()
-    converted.haste = usual_haste
+    converted.adapt = options.haste is None
     for field in SearchOptions.__slots__:
         value = getattr(options, field)
-        if value is not None:  # what is usual stands for None
+        if value is not None:  # for which the engine's own value stands
             setattr(converted, field, value)
     return converted
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from halfword import metrics
-from halfword.complete import Blend, EngineCompleter, SearchOptions, load
+from halfword.complete import Blend, EngineCompleter, SearchOptions, engine_options, load
 from halfword.model_file import Array
 from halfword.text import SHORTEST_QUERY
 
@@ -86,7 +86,7 @@ def fit_popularity(path: Path, queries: Sequence[str], progress: Progress) -> di
 
 def _offered(blend: EngineCompleter, query: str) -> Offered:
     prefix = query[: metrics.hashed_prefix_length(query)]
-    candidates, _, distinct = blend._part.candidates(prefix, blend.converted(SearchOptions()))  # type: ignore[union-attr]
+    candidates, _, distinct = blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
     return query, prefix, candidates, distinct
 
 

@@ -113,7 +113,7 @@ PRESETS = {
         network=NetworkOptions(embedding_size=300, hidden_size=1200, input_dropout=0.1, output_dropout=0.3), epochs=60
     ),
     "taught": NetworkTraining(  # what a teacher says is smooth already, so less is dropped
-        network=NetworkOptions(embedding_size=256, hidden_size=600, recurrent_dropout=0.1), epochs=60
+        network=NetworkOptions(embedding_size=1000, hidden_size=600, recurrent_dropout=0.1), epochs=60
     ),
     "paper": NetworkTraining(
         segment=SegmentOptions(kind=Kind.BPE, size=256, coverage=0.9995),

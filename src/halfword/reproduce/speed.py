@@ -7,7 +7,7 @@ from typing import Any
 
 from halfword import metrics
 from halfword.bench import BenchOptions, bench
-from halfword.complete import EngineCompleter, Popular, load
+from halfword.complete import EngineCompleter, Popular, engine_options, load
 from halfword.dataset import Dataset
 from halfword.evaluate import EvaluateOptions, sample_rows
 from halfword.model_file import read_header
@@ -80,7 +80,7 @@ def _cost(completer: EngineCompleter, data: Dataset, row: Row, sample: int) -> d
     if isinstance(completer, Popular):
         return {"cells": None, "steps": None}
     rows = sample_rows(data, EvaluateOptions(sample=sample))
-    options = completer.converted(row.search)
+    options = engine_options(row.search)
     search_cost = completer._part.search_cost  # type: ignore[union-attr]
     costs = [search_cost(query[: metrics.hashed_prefix_length(query)], options) for query in rows]
     return {"cells": sum(cost[0] for cost in costs) / len(rows), "steps": sum(cost[1] for cost in costs) / len(rows)}
