@@ -79,9 +79,10 @@ SearchResult Blend::complete(std::string_view prefix, const SearchOptions& optio
   SearchResult result = std::move(all.cost);
   const double weight = weights_.least + weights_.breadth * all.distinct;
   const double total = all.total - weights_.discount * all.distinct + weight;
+  const double shortness = all.distinct > 0.0 ? weights_.shortness : 0.0;
   for (Candidate& candidate : all.list) {
     const double evidence = std::max(candidate.count - weights_.discount, 0.0);
-    const double tilt = weights_.shortness * characters_beyond(prefix, candidate.text);
+    const double tilt = shortness * characters_beyond(prefix, candidate.text);
     const double probability = (evidence + weight * std::exp(candidate.score)) / total * std::exp(-tilt);
     if (!(probability >= options.min_probability)) continue;  // nor what a damaged model says that is no number
     const double score = std::log(probability) + (options.conditional ? 0.0 : all.mass);

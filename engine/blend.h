@@ -16,7 +16,7 @@ struct BlendWeights {
   double discount = 0.8;    // δ: what a query's count loses, for chance had its part in it
   double breadth = 2.0;     // φ: what the model gains for every different query that was typed after the prefix
   double least = 1.0;       // κ: what it has at the least
-  double shortness = 0.06;  // τ: what every character beyond the prefix costs; models believe too much in long texts
+  double shortness = 0.06;  // τ: what every character beyond the prefix costs, where anything was typed that begins so
 };
 
 /// A text with all that speaks for it.

@@ -57,7 +57,7 @@ def test_scores_follow_the_formula(blend_path: Path) -> None:
         model = weights.least + weights.breadth * distinct
         expected = {
             text: math.log((max(count - 0.8, 0) + model * math.exp(score)) / (total - 0.8 * distinct + model))
-            - 0.06 * (len(text) - len(prefix))
+            - (0.06 if distinct else 0.0) * (len(text) - len(prefix))
             for text, count, score in candidates
         }
         found = blend.complete(prefix)

@@ -15,15 +15,15 @@ from halfword.model_file import Array
 from halfword.text import SHORTEST_QUERY
 
 TOKENS_FROM = 3000  # queries whose tokens decide between network and memory
-RANKED = 4000  # queries, others, that decide between popularity and model
+RANKED = 10_000  # queries, others, that decide between popularity and model
 FEWEST = 300  # with fewer the usual weights are the better guess
 _ROUNDS = 50
 _PRIOR = 2.0  # tokens that each bucket has seen of either part before it starts
 _SHRINK = 0.5  # half-way from an even mixture to the likeliest one ranks best (docs/blend.md)
-_DISCOUNTS = (0.5, 0.8, 0.9)
+_DISCOUNTS = (0.5, 0.8)
 _BREADTHS = (0.5, 1.0, 1.5, 2.0, 3.0)
-_LEASTS = (0.1, 1.0)
-_SHORTNESSES = (0.0, 0.03, 0.06, 0.09)
+_LEAST = 0.1
+_SHORTNESSES = (0.0, 0.03, 0.06, 0.09, 0.12)
 
 Progress = Callable[[str], None]
 Offered = tuple[str, str, list[tuple[str, float, float]], float]  # query, prefix, candidates, distinct queries
@@ -78,7 +78,7 @@ def fit_popularity(path: Path, queries: Sequence[str], progress: Progress) -> di
     blend = load(path, cache=False)
     assert isinstance(blend, Blend)
     offered = [_offered(blend, query) for query in rows]
-    grid = [BlendWeights(*values) for values in itertools.product(_DISCOUNTS, _BREADTHS, _LEASTS, _SHORTNESSES)]
+    grid = itertools.starmap(BlendWeights, itertools.product(_DISCOUNTS, _BREADTHS, [_LEAST], _SHORTNESSES))
     best = max(grid, key=lambda weights: quality(offered, weights))
     values = np.array([best.discount, best.breadth, best.least, best.shortness], "<f4")
     return {"blend.popularity": Array("F32", values.tobytes())}
@@ -105,9 +105,10 @@ def ranked(
 ) -> list[str]:
     """Return the texts in the order in which a blend of `weights` offers them."""
     model = weights.least + weights.breadth * distinct
+    shortness = weights.shortness if distinct else 0.0
     scores = {
         text: (max(count - weights.discount, 0.0) + model * math.exp(score))
-        * math.exp(-weights.shortness * (len(text) - len(prefix)))
+        * math.exp(-shortness * (len(text) - len(prefix)))
         for text, count, score in candidates
     }
     return sorted(scores, key=lambda text: (-scores[text], text))
