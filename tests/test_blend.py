@@ -85,9 +85,7 @@ def test_weights_in_the_file_are_heeded(tmp_path: Path) -> None:
     [("b", 20, 0.0), ("c", 10, 1.0), ("a", 6, 2.0)],
     ids=["no query begins so", "fewer than are offered do", "more do"],
 )
-def test_it_searches_the_harder_the_less_popularity_knows(
-    prefix: str, beam: int, haste: float, tmp_path: Path
-) -> None:
+def test_it_searches_the_harder_the_less_popularity_knows(prefix: str, beam: int, haste: float, tmp_path: Path) -> None:
     counts = {f"a{letter}{other}": 1 for letter in "abcdé" for other in "abcd한국"} | {"cab d": 2}
     path = write_toy(tmp_path / "blend.halfword", Toy(parts=PARTS, counts=counts, ending=3.0))
     part = load(path, cache=False)._part

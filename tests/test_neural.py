@@ -347,7 +347,7 @@ def test_weights_that_are_no_numbers_are_refused(name: str, value: str, tmp_path
 
 
 def test_weights_whose_product_is_no_number_are_refused(tmp_path: Path) -> None:
-    path = write_toy(tmp_path / "toy.halfword", Toy(embedding=40, spread=1e25))  # so wide that the head is multiplied out
+    path = write_toy(tmp_path / "toy.halfword", Toy(embedding=40, spread=1e25))  # so wide that the head is one matrix
     with pytest.raises(ModelFileError, match="a product of matrices holds something that is no number"):
         load(path)
 
