@@ -14,8 +14,8 @@ double characters_beyond(std::string_view prefix, std::string_view text) {
   return static_cast<double>(std::count_if(added.begin(), added.end(), begins));
 }
 
-/// How wide and how hastily to search: the more queries popularity knows that begin with the prefix, the less it matters
-/// what the search misses; and where it knows none, the search is all there is.
+/// How wide and how hastily to search: the more queries popularity knows that begin with the prefix, the less it
+/// matters what the search misses; and where it knows none, the search is all there is.
 SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
   constexpr std::size_t widest = 1000;
   if (!options.adapt) return options;

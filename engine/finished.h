@@ -43,7 +43,7 @@ class Finished {
   double bound_ = -1.0 / 0.0;
   std::vector<Entry> entries_;
   std::vector<std::size_t> hashes_;  // of their texts, for there may be thousands
-  std::vector<double> scores_;  // room for finding the bound
+  std::vector<double> scores_;       // room for finding the bound
 };
 
 }  // namespace halfword
