@@ -95,7 +95,7 @@ def ablation(path: Path, data: Dataset, rows: list[str], seen: np.ndarray) -> di
         results["+".join(parts)] = measure(load(path, parts=parts, cache=False), rows, seen, SearchOptions())
     with tempfile.TemporaryDirectory() as folder:
         unfitted = load(without_fitted_weights(path, Path(folder)), cache=False)
-        results["all, weights not fitted"] = measure(unfitted, rows, seen, SearchOptions())
+        results["all, weights not fitted"] = measure(unfitted, rows, seen, SearchOptions(haste=0.0))
     report = evaluate(load(path), data, EvaluateOptions(sample=len(rows), walk=1000))
     results["popular+ngram+network"]["mrl"] = report.metrics["mrl"]
     return results

@@ -40,7 +40,8 @@ struct Candidates {
 ///
 ///     p(q | p) = (max(C(q) − δ, 0) + w(p) · p_model(q | p)) / (C(p) − δ N(p) + w(p))   with   w(p) = κ + φ N(p)
 ///
-/// where C(q) counts how often q was typed, C(p) all that begins with p, and N(p) the different queries among them.
+/// where C(q) counts how often q was typed, C(p) all that begins with p, p itself too, and N(p) the different queries
+/// among them. Where N(p) > 0 that is multiplied by e^(−τ · characters of q beyond p).
 /// Where many different things were typed, new ones are to be expected, and the model has more to say: interpolated
 /// absolute discounting, over whole queries. Candidates come from both sides.
 class Blend {

@@ -12,8 +12,8 @@ void Frontier::reset(std::size_t beam) {
 }
 
 Frontier::Level& Frontier::level_at(std::size_t length) {
+  if (levels_.size() <= length) levels_.resize(length + 1);
   used_ = std::max(used_, length + 1);
-  if (levels_.size() < used_) levels_.resize(used_);
   return levels_[length];
 }
 

@@ -31,7 +31,8 @@ struct Child {
 /// Whoever takes the best child of all, and offers its children in turn, takes of every length the best there are, as
 /// many as the beam holds: what is offered later comes from a worse hypothesis, and no child is better than its parent.
 /// So it is a beam search, but one that may stop at any child and has then seen all that are better. Whoever takes the
-/// best child of the shortest length takes the same, since no shorter one is left to offer others of that length.
+/// best child of the shortest length takes the same, since no shorter one is left to offer others of that length; but
+/// stopping early then leaves out what is long, not what is worse.
 class Frontier {
  public:
   /// Forget everything; `beam` children of a length are taken at most.

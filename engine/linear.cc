@@ -4,19 +4,19 @@
 #include <cmath>
 
 namespace halfword {
+
+void check_finite(std::span<const float> values, const std::string& name) {
+  const auto finite = [](float value) { return std::isfinite(value); };
+  if (std::all_of(values.begin(), values.end(), finite)) return;
+  throw ModelFileError(name + " holds something that is no number");
+}
+
 namespace {
 
 void check_size(std::size_t found, std::size_t expected, const std::string& name) {
   if (found == expected) return;
   throw ModelFileError("the array " + name + " holds " + std::to_string(found) + " numbers, expected " +
                        std::to_string(expected));
-}
-
-/// Weights that are not numbers would make every score nonsense.
-void check_finite(std::span<const float> values, const std::string& name) {
-  const auto finite = [](float value) { return std::isfinite(value); };
-  if (std::all_of(values.begin(), values.end(), finite)) return;
-  throw ModelFileError(name + " holds something that is no number");
 }
 
 std::span<const float> read_finite(const ModelFile& file, const std::string& name, std::size_t size) {

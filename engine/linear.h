@@ -39,6 +39,9 @@ void prefetch(const T* data, std::size_t size) {
 /// A matrix as floats, from its 32-bit or else its 8-bit form in the file; throws unless it is (outputs, inputs).
 std::vector<float> read_matrix(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs);
 
+/// Throws unless all of the values are numbers, for else every score would be nonsense.
+void check_finite(std::span<const float> values, const std::string& name);
+
 /// A vector of floats, padded with zeros as outputs are; throws unless it holds `size`.
 AlignedVector<float> read_vector(const ModelFile& file, const std::string& name, std::size_t size);
 

@@ -66,6 +66,7 @@ void Lstm::load_head(const ModelFile& file) {
     output.insert(output.end(), row, row + hidden_);
     output_bias_[piece] += row[hidden_];
   }
+  check_finite(output_bias_, "a product of matrices");
   head_.emplace_back(output, vocabulary_, precision_);
 }
 

@@ -22,8 +22,8 @@ constexpr double negligible = 14.0;  // nats: less than a millionth
 constexpr double likely_early = 4.0;
 constexpr double likely_late = 0.7;
 
-// Blocks of rows from which on a search takes the shortest first, lest it need ever more: beyond what a beam of 30
-// needs to its longest completion.
+// Blocks of rows from which on a search takes the shortest first, lest it need ever more: far beyond what the usual
+// beams need.
 constexpr std::size_t crowd = 512;
 
 /// A sequence of pieces that begins like the prefix and whose turn has come.

@@ -15,7 +15,7 @@ from halfword.model_file import Array
 from halfword.text import SHORTEST_QUERY
 
 TOKENS_FROM = 3000  # queries whose tokens decide between network and memory
-RANKED = 10_000  # queries, others, that decide between popularity and model
+RANKED = 10_000  # queries that decide between popularity and model
 FEWEST = 300  # with fewer the usual weights are the better guess
 _ROUNDS = 50
 _PRIOR = 2.0  # tokens that each bucket has seen of either part before it starts
