@@ -277,6 +277,10 @@ def test_a_folder_of_other_things_or_other_data_is_refused(report: Path, text_fo
     (tmp_path / "mine" / "thesis.tex").write_text("…")
     with pytest.raises(OutputError, match="holds other things than a report"):
         reproduce(data, tmp_path / "mine", ReproduceOptions(rows=("mpc",)))
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "reproduce.json").write_text('{"format": 1}')
+    with pytest.raises(OutputError, match="holds a report of another version of halfword; name a new folder"):
+        reproduce(data, tmp_path / "old", ReproduceOptions(rows=("mpc",)))
     with pytest.raises(OutputError, match="holds a report of other data"):
         reproduce(data, report, ReproduceOptions(rows=("mpc",), quick=True))
 

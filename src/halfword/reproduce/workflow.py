@@ -1,7 +1,7 @@
 """From a dataset to a report, step by step; whatever is finished is kept and not done again."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,15 +91,20 @@ def _claim(folder: Path, mark: str, options: ReproduceOptions) -> None:
     if not found and folder.is_dir() and any(folder.iterdir()):
         raise OutputError(f"{folder} holds other things than a report; name a new folder or empty this one")
     if found and found != claim:
-        reason = (
-            "of other data" if found.get("data") != mark else f"made {'without' if options.quick else 'with'} --quick"
-        )
-        raise OutputError(f"{folder} holds a report {reason}; name a new folder")
+        raise OutputError(f"{folder} holds a report {_difference(found, claim)}; name a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written ({error.strerror})") from error
     write_json(folder / MARKER, claim)
+
+
+def _difference(found: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
+    if found.get("format") != claim["format"]:
+        return "of another version of halfword"
+    if found.get("data") != claim["data"]:
+        return "of other data"
+    return "made without --quick" if claim["quick"] else "made with --quick"
 
 
 def _systems(path: Path | None) -> dict[str, tuple[float, float]]:
