@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -286,11 +287,13 @@ NB_MODULE(_engine, module) {
   nb::class_<Neural>(module, "Neural", "The neural part of a model file.")
       .def(
           "__init__",
-          [](Neural* place, const ModelFile& file, bool int8, const std::string& kernels, std::size_t states,
-             std::size_t answers) {
-            new (place) Neural(file, int8 ? Precision::int8 : Precision::float32, kernels, {states, answers});
+          [](Neural* place, const ModelFile& file, std::optional<bool> int8, const std::string& kernels,
+             std::size_t states, std::size_t answers) {
+            std::optional<Precision> precision;
+            if (int8) precision = *int8 ? Precision::int8 : Precision::float32;
+            new (place) Neural(file, precision, kernels, {states, answers});
           },
-          "file"_a, "int8"_a, "kernels"_a, "cached_states"_a, "cached_answers"_a, nb::keep_alive<1, 2>())
+          "file"_a, "int8"_a.none(), "kernels"_a, "cached_states"_a, "cached_answers"_a, nb::keep_alive<1, 2>())
       .def("complete", &complete<Neural>, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch<Neural>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("search_cost", &search_cost<Neural>, "prefix"_a, "options"_a)
@@ -361,8 +364,8 @@ NB_MODULE(_engine, module) {
       .def_prop_ro("order", &Ngram::order)
       .def("__len__", &Ngram::size);
   nb::class_<Blend>(module, "Blend", "Popularity and the language model together.")
-      .def(nb::init<const ModelFile&, const Popular&, const Neural&>(), "file"_a, "popular"_a, "neural"_a,
-           nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def(nb::init<const ModelFile&, const Popular&, const Neural&, const Neural*>(), "file"_a, "popular"_a,
+           "neural"_a, "memory"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def("complete", &complete<Blend>, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch<Blend>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("search_cost", &search_cost<Blend>, "prefix"_a, "options"_a)

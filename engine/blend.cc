@@ -7,6 +7,9 @@
 namespace halfword {
 namespace {
 
+/// So many different queries that begin with the prefix, and a long text loses half of what it may lose.
+constexpr double few = 3.0;
+
 /// How many characters `text` has beyond the prefix it begins with.
 double characters_beyond(std::string_view prefix, std::string_view text) {
   const std::string_view added = text.substr(std::min(prefix.size(), text.size()));
@@ -18,22 +21,17 @@ double characters_beyond(std::string_view prefix, std::string_view text) {
 /// matters what the search misses; and where it knows none, the search is all there is.
 SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
   constexpr std::size_t widest = 1000;
-  if (!options.adapt) return options;
-  if (distinct == 0) {
-    options.beam = std::max(options.beam, std::min(2 * options.beam, widest));
-    options.haste = 0.0;
-  } else if (distinct < options.count) {
-    options.haste = 1.0;
-  } else {
-    options.beam = (3 * options.beam + 4) / 5;
-    options.haste = 2.0;
-  }
+  const bool knows_enough = distinct >= options.count;
+  const std::size_t wider = options.beam * (distinct == 0 ? 4 : 2);
+  options.beam = knows_enough ? (4 * options.beam + 4) / 5 : std::max(options.beam, std::min(wider, widest));
+  options.haste = knows_enough ? 1.5 : 0.5;
   return options;
 }
 
 }  // namespace
 
-Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural) : popular_(popular), neural_(neural) {
+Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory)
+    : popular_(popular), neural_(neural), memory_(memory) {
   if (!file.holds("blend.popularity")) return;
   const std::span<const float> fitted = file.array<float>("blend.popularity");
   const bool sound = fitted.size() == 4 && fitted[0] >= 0.0F && fitted[0] < 1.0F && fitted[1] >= 0.0F &&
@@ -44,11 +42,13 @@ Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural
 
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
   const TypedQueries typed = popular_.most_typed(prefix, options.count, options.echo);
-  SearchOptions asked = effort_for(options, typed.distinct);
+  SearchOptions asked = options.adapt ? effort_for(options, typed.distinct) : options;
   asked.conditional = true;
   asked.min_probability = 0.0;
   asked.surplus = options.count;  // what ended just below the best may have been typed often
-  SearchResult found = neural_.complete(prefix, asked);
+  // Where popularity knows as much as is asked for, the network has next to nothing to add, and takes most of the time.
+  const bool hurries = options.adapt && memory_ != nullptr && typed.distinct >= options.count;
+  SearchResult found = (hurries ? *memory_ : neural_).complete(prefix, asked);
   Candidates all{{}, static_cast<double>(typed.total), static_cast<double>(typed.distinct), found.mass, {}};
   for (Completion& completion : found.completions) {
     const auto count = static_cast<double>(popular_.count_of(completion.text, typed));
@@ -79,7 +79,7 @@ SearchResult Blend::complete(std::string_view prefix, const SearchOptions& optio
   SearchResult result = std::move(all.cost);
   const double weight = weights_.least + weights_.breadth * all.distinct;
   const double total = all.total - weights_.discount * all.distinct + weight;
-  const double shortness = all.distinct > 0.0 ? weights_.shortness : 0.0;
+  const double shortness = weights_.shortness * all.distinct / (all.distinct + few);
   for (Candidate& candidate : all.list) {
     const double evidence = std::max(candidate.count - weights_.discount, 0.0);
     const double tilt = shortness * characters_beyond(prefix, candidate.text);

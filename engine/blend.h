@@ -14,9 +14,9 @@ namespace halfword {
 /// How evidence and prior are weighed; fitted when a model is trained, and kept in its file.
 struct BlendWeights {
   double discount = 0.8;    // δ: what a query's count loses, for chance had its part in it
-  double breadth = 2.0;     // φ: what the model gains for every different query that was typed after the prefix
+  double breadth = 1.0;     // φ: what the model gains for every different query that was typed after the prefix
   double least = 1.0;       // κ: what it has at the least
-  double shortness = 0.06;  // τ: what every character beyond the prefix costs, where anything was typed that begins so
+  double shortness = 0.12;  // τ: what every character beyond the prefix costs, where many queries begin so
 };
 
 /// A text with all that speaks for it.
@@ -41,12 +41,14 @@ struct Candidates {
 ///     p(q | p) = (max(C(q) − δ, 0) + w(p) · p_model(q | p)) / (C(p) − δ N(p) + w(p))   with   w(p) = κ + φ N(p)
 ///
 /// where C(q) counts how often q was typed, C(p) all that begins with p, p itself too, and N(p) the different queries
-/// among them. Where N(p) > 0 that is multiplied by e^(−τ · characters of q beyond p).
-/// Where many different things were typed, new ones are to be expected, and the model has more to say: interpolated
-/// absolute discounting, over whole queries. Candidates come from both sides.
+/// among them. Where many different things were typed, new ones are to be expected, and the model has more to say:
+/// interpolated absolute discounting, over whole queries. All is multiplied by e^(−τ · N(p) / (N(p) + 3) · characters
+/// of q beyond p), for models believe too much in long texts; where little was typed that costs more than it brings.
+/// Candidates come from both sides.
 class Blend {
  public:
-  Blend(const ModelFile& file, const Popular& popular, const Neural& neural);
+  /// `memory` is the same model without its network, where it has both.
+  Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory);
 
   SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
 
@@ -58,6 +60,7 @@ class Blend {
  private:
   const Popular& popular_;
   const Neural& neural_;
+  const Neural* memory_;
   BlendWeights weights_;
 };
 

@@ -17,14 +17,15 @@ std::size_t bucket_of(const NgramState& state) {
 
 }  // namespace
 
-LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, Precision precision, const Kernels& kernels)
+LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::optional<Precision> precision,
+                             const Kernels& kernels)
     : kernels_(kernels),
       vocabulary_(pieces.size()),
       begin_(pieces.begin()),
       end_(pieces.end()),
       network_weights_(buckets, unfitted_weight),
       ending_costs_(pieces.size()) {
-  if (file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, precision, kernels);
+  if (precision && file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, *precision, kernels);
   if (file.holds("ngram.unigram")) memory_.emplace(file);
   if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
   if (memory_ && memory_->vocabulary() != vocabulary_) throw ModelFileError("the memory is of other pieces");

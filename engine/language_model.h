@@ -39,7 +39,9 @@ class LanguageModel {
   /// Contexts are parted by their length and by how sure the memory is.
   static constexpr std::size_t buckets = (NgramState::longest + 1) * 4;
 
-  LanguageModel(const ModelFile& file, const Pieces& pieces, Precision precision, const Kernels& kernels);
+  /// Multiply in `precision`; without one the network is left out.
+  LanguageModel(const ModelFile& file, const Pieces& pieces, std::optional<Precision> precision,
+                const Kernels& kernels);
 
   /// Fill row 0 of `states` with what is known before anything was read.
   void start(ModelStates& states) const;

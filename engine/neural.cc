@@ -26,7 +26,7 @@ std::string key_of(std::string_view prefix, const SearchOptions& options) {
 
 }  // namespace
 
-Neural::Neural(const ModelFile& file, Precision precision, const std::string& kernels, CacheSizes sizes)
+Neural::Neural(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes)
     : pieces_(file),
       model_(file, pieces_, precision, kernels_named(kernels)),
       opening_(model_, pieces_),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,9 @@ struct CacheSizes {
 /// The neural part of a model file: its pieces and its network, and what it remembers of recent searches.
 class Neural {
  public:
-  /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name.
-  Neural(const ModelFile& file, Precision precision, const std::string& kernels, CacheSizes sizes);
+  /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name; without a precision
+  /// the network is left out, and the memory alone is asked.
+  Neural(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
 
   SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
 

@@ -26,7 +26,7 @@ struct SearchOptions {
   bool conditional = true;
   bool echo = false;
   double haste = 0.0;
-  bool adapt = false;  // a blend chooses beam and haste, by how much popularity knows
+  bool adapt = false;  // a blend chooses beam, haste and whether to ask the network, by how much popularity knows
   double min_probability = 0.0;
   double deadline_ms = 0.0;  // 0: none
 };

@@ -5,11 +5,13 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from halfword import Blend, Completion, Neural, Popular, SearchOptions, load
+from halfword import Blend, Completion, Neural, Popular, SearchOptions, load, metrics
 from halfword.complete import PARTS, engine_options
 from halfword.errors import ModelFileError, OptionError
-from halfword.fit_blend import BlendWeights, quality, ranked
+from halfword.fit_blend import BlendWeights, Offered, quality, recovered, tabulate
 from tests.toy import COUNTS, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -49,20 +51,30 @@ def test_it_offers_what_was_typed_and_what_was_not(blend_path: Path) -> None:
     assert all(text.startswith("ab") and text != "ab" for text in sources)
 
 
+def weighed(offered: Offered, weights: BlendWeights) -> dict[str, float]:
+    """Return what each candidate weighs, the best first."""
+    _, prefix, candidates, distinct = offered
+    model = weights.least + weights.breadth * distinct
+    shortness = weights.shortness * distinct / (distinct + 3)
+    scores = {
+        text: (max(count - weights.discount, 0) + model * math.exp(score))
+        * math.exp(-shortness * (len(text) - len(prefix)))
+        for text, count, score in candidates
+    }
+    return {text: scores[text] for text in sorted(scores, key=lambda text: (-scores[text], text))}
+
+
 def test_scores_follow_the_formula(blend_path: Path) -> None:
     blend = load(blend_path)
-    weights = BlendWeights(0.8, 2.0, 1.0, 0.06)  # the engine's own while nothing is fitted
+    weights = BlendWeights(0.8, 1.0, 1.0, 0.12)  # the engine's own while nothing is fitted
     for prefix in ("", "a", "ab", "ab ", "bc", "d", "x"):
         candidates, total, distinct = blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
-        model = weights.least + weights.breadth * distinct
-        expected = {
-            text: math.log((max(count - 0.8, 0) + model * math.exp(score)) / (total - 0.8 * distinct + model))
-            - (0.06 if distinct else 0.0) * (len(text) - len(prefix))
-            for text, count, score in candidates
-        }
+        expected = weighed(("", prefix, candidates, distinct), weights)
+        whole = total - weights.discount * distinct + weights.least + weights.breadth * distinct
         found = blend.complete(prefix)
-        assert texts(found) == ranked(prefix, candidates, distinct, weights)[:10]
-        assert [each.score for each in found] == pytest.approx([expected[each.text] for each in found], abs=1e-6)
+        assert texts(found) == list(expected)[:10]
+        scores = [math.log(expected[each.text] / whole) for each in found]
+        assert [each.score for each in found] == pytest.approx(scores, abs=1e-6)
 
 
 def test_candidates_know_how_often_they_were_typed(blend_path: Path) -> None:
@@ -80,22 +92,32 @@ def test_weights_in_the_file_are_heeded(tmp_path: Path) -> None:
     assert texts(new) == texts(model)
 
 
+def search_cost(path: Path, parts: tuple[str, ...], prefix: str, options: SearchOptions) -> tuple[int, int, int, bool]:
+    return load(path, cache=False, parts=parts)._part.search_cost(prefix, engine_options(options))  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(
-    ("prefix", "beam", "haste"),
-    [("b", 20, 0.0), ("c", 10, 1.0), ("a", 6, 2.0)],
+    ("prefix", "parts", "beam", "haste"),
+    [
+        ("b", PARTS, 20, 0.5),
+        ("c", PARTS, 10, 0.5),
+        ("a", ("popular", "ngram"), 4, 1.5),
+    ],
     ids=["no query begins so", "fewer than are offered do", "more do"],
 )
-def test_it_searches_the_harder_the_less_popularity_knows(prefix: str, beam: int, haste: float, tmp_path: Path) -> None:
+def test_it_searches_the_harder_the_less_popularity_knows(
+    prefix: str, parts: tuple[str, ...], beam: int, haste: float, tmp_path: Path
+) -> None:
     counts = {f"a{letter}{other}": 1 for letter in "abcdé" for other in "abcd한국"} | {"cab d": 2}
     path = write_toy(tmp_path / "blend.halfword", Toy(parts=PARTS, counts=counts, ending=3.0))
-    part = load(path, cache=False)._part
-    settings = [(20, 0.0), (10, 1.0), (6, 2.0)]
     costs = {
-        each: part.search_cost(prefix, engine_options(SearchOptions(beam=each[0], haste=each[1])))  # type: ignore[union-attr]
-        for each in settings
+        (*kept, beam, haste): search_cost(path, kept, prefix, SearchOptions(beam=beam, haste=haste))
+        for kept in (PARTS, ("popular", "ngram"))
+        for beam, haste in [(20, 0.5), (10, 0.5), (4, 1.5)]
     }
-    assert len(set(costs.values())) == 3
-    assert part.search_cost(prefix, engine_options(SearchOptions())) == costs[beam, haste]  # type: ignore[union-attr]
+    expected = costs.pop((*parts, beam, haste))
+    assert expected not in costs.values()
+    assert search_cost(path, PARTS, prefix, SearchOptions(beam=5)) == expected
 
 
 @pytest.mark.parametrize(
@@ -145,12 +167,49 @@ def test_a_batch_and_the_cache_change_nothing(blend_path: Path) -> None:
 
 
 def test_quality_rewards_what_ranks_the_query_higher() -> None:
-    offered = [("abc", "a", [("abc", 1.0, -5.0), ("abd", 0.0, -1.0)], 1.0)]
+    offered: Offered = ("abc", "a", [("abc", 1.0, -5.0), ("abd", 0.0, -1.0)], 1.0)
     trusts_typed, trusts_model = BlendWeights(0.0, 0.0, 0.1, 0.0), BlendWeights(0.9, 9.0, 9.0, 0.0)
-    assert ranked("a", offered[0][2], 1.0, trusts_typed) == ["abc", "abd"]
-    assert ranked("a", offered[0][2], 1.0, trusts_model) == ["abd", "abc"]
-    assert quality(offered, trusts_typed) == 1.5
-    assert quality(offered, trusts_model) == pytest.approx(0.5 + 0.25 * 1.5)
+    assert list(weighed(offered, trusts_typed)) == ["abc", "abd"]
+    assert list(weighed(offered, trusts_model)) == ["abd", "abc"]
+    assert quality(tabulate([offered]), trusts_typed) == 1.5
+    assert quality(tabulate([offered]), trusts_model) == pytest.approx(0.5 + 0.25 * 1.5)
+
+
+CANDIDATES = st.dictionaries(
+    st.sampled_from([f"a b{letter}" for letter in "cdefghijklmn"] + ["a", "a b"]),
+    st.tuples(st.sampled_from([0.0, 1.0, 2.0, 7.0]), st.sampled_from([-1.0, -1.5, -3.0])),
+)
+OFFERED = st.builds(
+    lambda query, candidates, distinct: (query, "a", [(text, *rest) for text, rest in candidates.items()], distinct),
+    st.sampled_from(["a b", "a bc", "a bd e", "a"]),
+    CANDIDATES,
+    st.sampled_from([0.0, 1.0, 4.0, 20.0]),
+)
+WEIGHTS = st.builds(
+    BlendWeights, st.sampled_from([0.0, 0.8]), st.sampled_from([0.5, 2.0]), st.just(0.1), st.sampled_from([0.0, 0.12])
+)
+
+
+@given(st.lists(OFFERED, min_size=1, max_size=4), WEIGHTS)
+def test_quality_is_that_of_the_plain_metrics(offered: list[Offered], weights: BlendWeights) -> None:
+    expected = 0.0
+    for each in offered:
+        best = list(weighed(each, weights))[:10]
+        place = metrics.rank(each[0], best)
+        partial = metrics.reciprocal(metrics.partial_rank(each[0], best))
+        expected += metrics.reciprocal(place) + 0.25 * (partial + (place is not None))
+    assert quality(tabulate(offered), weights) == pytest.approx(expected / len(offered))
+
+
+def test_recovered_characters_end_at_the_first_prefix_that_misses() -> None:
+    hit, miss = [("abcde", 9.0, -1.0)], [("abcxy", 9.0, -1.0)]
+    walks = {"abcde": [hit, hit, miss], "abcdef": [miss, hit, hit, hit], "abc": [[("abc", 1.0, -1.0)]]}
+    offered: list[Offered] = [
+        (query, query[: len(query) - back], candidates, 1.0)
+        for query, walk in walks.items()
+        for back, candidates in enumerate(walk, 1)
+    ]
+    assert recovered(tabulate(offered), BlendWeights(0.5, 1.0, 0.1, 0.0)) == (2 + 0 + 1) / 3
 
 
 def test_training_makes_a_blend_that_beats_popularity_on_a_small_log(tmp_path: Path) -> None:

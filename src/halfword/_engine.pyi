@@ -72,7 +72,9 @@ class Segmenter:
 class Neural:
     """The neural part of a model file."""
 
-    def __init__(self, file: ModelFile, int8: bool, kernels: str, cached_states: int, cached_answers: int) -> None: ...
+    def __init__(
+        self, file: ModelFile, int8: bool | None, kernels: str, cached_states: int, cached_answers: int
+    ) -> None: ...
     def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> list[Completion]: ...
     def complete_batch(
         self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]
@@ -109,7 +111,7 @@ class Ngram:
 class Blend:
     """Popularity and the language model together."""
 
-    def __init__(self, file: ModelFile, popular: Popular, neural: Neural) -> None: ...
+    def __init__(self, file: ModelFile, popular: Popular, neural: Neural, memory: Neural | None) -> None: ...
     def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> list[Completion]: ...
     def complete_batch(
         self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]

@@ -1,7 +1,6 @@
 """The weights of a blend, fitted on the validation split: network against memory, and both against popularity."""
 
 import itertools
-import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,15 +14,19 @@ from halfword.model_file import Array
 from halfword.text import SHORTEST_QUERY
 
 TOKENS_FROM = 3000  # queries whose tokens decide between network and memory
-RANKED = 10_000  # queries that decide between popularity and model
+RANKED = 20_000  # queries that decide between popularity and model, each at one prefix,
+WALKED = 2_500  # and the first of them at every prefix
 FEWEST = 300  # with fewer the usual weights are the better guess
+FEW = 3.0  # different queries that begin with a prefix; there a long text loses half of what it may lose
 _ROUNDS = 50
 _PRIOR = 2.0  # tokens that each bucket has seen of either part before it starts
 _SHRINK = 0.5  # half-way from an even mixture to the likeliest one ranks best (docs/blend.md)
 _DISCOUNTS = (0.5, 0.8)
-_BREADTHS = (0.5, 1.0, 1.5, 2.0, 3.0)
+_BREADTHS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _LEAST = 0.1
-_SHORTNESSES = (0.0, 0.03, 0.06, 0.09, 0.12)
+_CHARACTERS = 7.0  # of MRL that count as much as an MRR of 1
+_OFFERED = 10
+_SHORTNESSES = (0.0, 0.03, 0.06, 0.09, 0.12, 0.15)
 
 Progress = Callable[[str], None]
 Offered = tuple[str, str, list[tuple[str, float, float]], float]  # query, prefix, candidates, distinct queries
@@ -77,41 +80,84 @@ def fit_popularity(path: Path, queries: Sequence[str], progress: Progress) -> di
     progress("weighing popularity and model")
     blend = load(path, cache=False)
     assert isinstance(blend, Blend)
-    offered = [_offered(blend, query) for query in rows]
+    asked = tabulate([_offered(blend, query, metrics.hashed_prefix_length(query)) for query in rows])
+    walked = tabulate([_offered(blend, query, typed) for query in rows[:WALKED] for typed in _walk(query)])
     grid = itertools.starmap(BlendWeights, itertools.product(_DISCOUNTS, _BREADTHS, [_LEAST], _SHORTNESSES))
-    best = max(grid, key=lambda weights: quality(offered, weights))
+    best = max(grid, key=lambda weights: quality(asked, weights) + recovered(walked, weights) / _CHARACTERS)
     values = np.array([best.discount, best.breadth, best.least, best.shortness], "<f4")
     return {"blend.popularity": Array("F32", values.tobytes())}
 
 
-def _offered(blend: EngineCompleter, query: str) -> Offered:
-    prefix = query[: metrics.hashed_prefix_length(query)]
+def _walk(query: str) -> range:
+    """Return the lengths of the prefixes of `query`, the longest first."""
+    return range(len(query) - 1, metrics.SHORTEST_PREFIX - 1, -1)
+
+
+def _offered(blend: EngineCompleter, query: str, typed: int) -> Offered:
+    prefix = query[:typed]
     candidates, _, distinct = blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
     return query, prefix, candidates, distinct
 
 
-def quality(offered: Sequence[Offered], weights: BlendWeights) -> float:
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What was offered at many prefixes, a row each; the candidates of a row are in the order of their texts."""
+
+    counts: np.ndarray  # (prefixes, candidates); how often each was typed, -inf where a row has no more
+    scores: np.ndarray  # (prefixes, candidates)
+    added: np.ndarray  # (prefixes, candidates); characters beyond the prefix
+    distinct: np.ndarray  # (prefixes, 1)
+    whole: np.ndarray  # (prefixes, candidates); whether it is the query
+    partial: np.ndarray  # (prefixes, candidates); whether it is the query, or whole words from its beginning
+    longest: np.ndarray  # (prefixes); whether this is the longest prefix of its query, the first of a walk
+
+
+def tabulate(offered: Sequence[Offered]) -> Offers:
+    """Lay what was offered out in arrays, so that many weights can be tried on it."""
+    shape = len(offered), max(1, *(len(candidates) for _, _, candidates, _ in offered))
+    counts, scores, added = np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape)
+    whole, partial = np.zeros(shape, bool), np.zeros(shape, bool)
+    for row, (query, prefix, candidates, _) in enumerate(offered):
+        for column, (text, count, score) in enumerate(sorted(candidates)):
+            counts[row, column], scores[row, column] = count, score
+            added[row, column] = len(text) - len(prefix)
+            whole[row, column] = text == query
+            partial[row, column] = metrics.partial_rank(query, [text]) is not None
+    distinct = np.array([[each[3]] for each in offered])
+    longest = np.array([len(prefix) == len(query) - 1 for query, prefix, _, _ in offered])
+    return Offers(counts, scores, added, distinct, whole, partial, longest)
+
+
+def quality(offers: Offers, weights: BlendWeights) -> float:
     """Return how well `weights` rank: MRR first, and a quarter each of PMRR and success@10."""
-    total = 0.0
-    for query, prefix, candidates, distinct in offered:
-        texts = ranked(prefix, candidates, distinct, weights)[:10]
-        place, partial = metrics.rank(query, texts), metrics.partial_rank(query, texts)
-        total += metrics.reciprocal(place) + 0.25 * (metrics.reciprocal(partial) + (place is not None))
-    return total / len(offered)
+    scores = _scores(offers, weights)
+    place, partial = _places(scores, offers.whole), _places(scores, offers.partial)
+    return float(np.mean(1 / place + 0.25 * (1 / partial + (place <= _OFFERED))))
 
 
-def ranked(
-    prefix: str, candidates: Sequence[tuple[str, float, float]], distinct: float, weights: BlendWeights
-) -> list[str]:
-    """Return the texts in the order in which a blend of `weights` offers them."""
-    model = weights.least + weights.breadth * distinct
-    shortness = weights.shortness if distinct else 0.0
-    scores = {
-        text: (max(count - weights.discount, 0.0) + model * math.exp(score))
-        * math.exp(-shortness * (len(text) - len(prefix)))
-        for text, count, score in candidates
-    }
-    return sorted(scores, key=lambda text: (-scores[text], text))
+def recovered(walks: Offers, weights: BlendWeights) -> float:
+    """Return how many characters at the end of a query need not be typed, on average (MRL)."""
+    missed = np.cumsum(_places(_scores(walks, weights), walks.whole) > _OFFERED)
+    starts = np.flatnonzero(walks.longest)
+    before = np.concatenate([[0], missed])[starts]  # what was missed before each walk
+    unbroken = missed == np.repeat(before, np.diff([*starts, len(missed)]))
+    return float(unbroken.sum() / len(starts))
+
+
+def _scores(offers: Offers, weights: BlendWeights) -> np.ndarray:
+    model = weights.least + weights.breadth * offers.distinct
+    shortness = weights.shortness * offers.distinct / (offers.distinct + FEW)
+    scores = np.maximum(offers.counts - weights.discount, 0.0) + model * np.exp(offers.scores)
+    return np.where(offers.counts >= 0, scores * np.exp(-shortness * offers.added), -1.0)
+
+
+def _places(scores: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the place of the best that is wanted among each row's scores, from 1; infinite beyond the tenth."""
+    best = np.where(wanted, scores, -2.0).argmax(1)[:, None]
+    mine = np.take_along_axis(scores, best, 1)
+    earlier = np.arange(scores.shape[1]) < best
+    place = 1.0 + (scores > mine).sum(1) + ((scores == mine) & earlier).sum(1)
+    return np.where(wanted.any(1) & (place <= _OFFERED), place, np.inf)
 
 
 def _sample(queries: Sequence[str], size: int, seed: int) -> list[str]:
