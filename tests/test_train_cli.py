@@ -42,10 +42,12 @@ def test_train_writes_a_model_a_log_and_a_plot(data: Path, tmp_path: Path) -> No
     ("arguments", "status", "reason"),
     [
         (("--segmentation", "word"), 2, "choose one of: char, bpe, unigram"),
-        (("--preset", "huge"), 2, "choose one of: default, fast, best, teacher, taught, paper"),
+        (("--preset", "huge"), 2, "choose one of: default, fast, teacher, taught, paper"),
         (("--epochs", "0"), 2, "epochs must lie between"),
         (("--vocabulary", "5000"), 2, "larger than the data allows"),
         (("--resume",), 1, "nothing to resume"),
+        (("--fast", "--best"), 2, "choose one of --fast, --best and --preset"),
+        (("--best", "--teacher", "wide.halfword"), 2, "leave out --teacher, --base and --parts"),
     ],
 )
 def test_a_mistake_is_one_line(

@@ -86,11 +86,6 @@ def cpu_copy(arrays: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: array.detach().to("cpu", copy=True) for name, array in arrays.items()}
 
 
-def checkpoint_path(output: Path) -> Path:
-    """Return where the state of an unfinished training lies."""
-    return output.with_name(f"{output.name}.checkpoint")
-
-
 def fingerprint(counts: dict[str, int]) -> dict[str, int]:
     """Return numbers that tell one dataset from another."""
     mixed = zlib.crc32("\n".join(counts).encode())

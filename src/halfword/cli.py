@@ -162,7 +162,9 @@ def train(
     data: Annotated[Path, typer.Argument(help="A dataset folder, or plain query files.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
     parts: Annotated[str, typer.Option("--parts", help="What to learn.")] = "popular,ngram,network",
-    preset: Annotated[str, typer.Option(help="fast, default, best, teacher, taught or paper.")] = "default",
+    fast: Annotated[bool, typer.Option("--fast", help="A smaller network, for less time a key.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="A larger one, taught by a still larger.")] = False,
+    preset: Annotated[str | None, _rare(help="default, fast, teacher, taught or paper.")] = None,
     segmentation: Annotated[str | None, _rare(help="char, bpe or unigram.")] = None,
     vocabulary: Annotated[int | None, _rare(help="Pieces to learn.")] = None,
     hidden_size: Annotated[int | None, _rare(help="Width of a layer.")] = None,
@@ -213,6 +215,9 @@ def train(
         "time_limit": time_limit,
     }
     chosen = tuple(part.strip() for part in parts.split(","))
+    preset = _preset_of(preset, fast, best)
+    if best and (teacher or base or "network" not in chosen):
+        raise OptionError("--best trains a network and its own teacher; leave out --teacher, --base and --parts")
     options = TrainOptions(
         parts=chosen,
         device=device,
@@ -231,13 +236,27 @@ def train(
 
         source = WithoutMisspellings.of(source)
     with _stages() as stage:
-        card = run(source, output, options, stage)
+        if best:
+            from halfword.train_best import train_best
+
+            same = {name: changes[name] for name in ("kind", "size", "epochs", "batch", "seed", "time_limit")}
+            card = train_best(source, output, options, network_training("teacher", same), stage)
+        else:
+            card = run(source, output, options, stage)
     if _is_helper():
         return
     if as_json:
         print(json.dumps(card, ensure_ascii=False))
     else:
         _print_learned(output, card["parts"])
+
+
+def _preset_of(preset: str | None, fast: bool, best: bool) -> str:
+    """Return which preset was asked for, by its name or by --fast or --best."""
+    named = [name for name in (preset, "fast" if fast else None, "taught" if best else None) if name]
+    if len(named) > 1:
+        raise OptionError("choose one of --fast, --best and --preset")
+    return named[0] if named else "default"
 
 
 def _is_helper() -> bool:

@@ -14,7 +14,6 @@ from halfword.batches import Queries, TokenSource, best_tokens, read_queries
 from halfword.checkpoint import (
     State,
     check_same,
-    checkpoint_path,
     describe,
     fingerprint,
     named,
@@ -26,7 +25,7 @@ from halfword.errors import ModelFileError
 from halfword.loss_plot import write_loss_plot
 from halfword.model_file import Array
 from halfword.network import Network
-from halfword.network_training import NetworkTraining
+from halfword.network_training import NetworkTraining, checkpoint_path
 from halfword.sample import sampled_tokens
 from halfword.segment import Segmenter, piece_arrays, train_segmenter
 from halfword.step import Stepper, seeded

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 from halfword.errors import OptionError
@@ -108,7 +109,6 @@ def _check(name: str, value: float, least: float, most: float) -> None:
 PRESETS = {
     "default": NetworkTraining(network=NetworkOptions(embedding_size=256, hidden_size=400)),
     "fast": NetworkTraining(network=NetworkOptions(embedding_size=128, hidden_size=300)),
-    "best": NetworkTraining(network=NetworkOptions(embedding_size=256, hidden_size=600, output_dropout=0.2), epochs=80),
     "teacher": NetworkTraining(  # too large to ask at every key
         network=NetworkOptions(embedding_size=300, hidden_size=1200, input_dropout=0.1, output_dropout=0.3), epochs=60
     ),
@@ -123,6 +123,11 @@ PRESETS = {
         warmup=0.0,
     ),
 }
+
+
+def checkpoint_path(output: Path) -> Path:
+    """Return where the state of an unfinished training of the model file `output` lies."""
+    return output.with_name(f"{output.name}.checkpoint")
 
 
 def preset_named(name: str) -> NetworkTraining:

@@ -12,6 +12,7 @@ from halfword.dataset import Dataset, Split
 from halfword.errors import ModelFileError, OptionError, require
 from halfword.files import check_output_file, scratch_folder
 from halfword.model_file import Array, read_header, write_model
+from halfword.network_training import checkpoint_path
 
 if TYPE_CHECKING:
     from halfword.network_training import NetworkTraining
@@ -76,7 +77,7 @@ def train(
         arrays |= _fitted(arrays, card, data, output, options, progress)
     progress("writing the model")
     write_model(output, arrays, card)
-    output.with_name(f"{output.name}.checkpoint").unlink(missing_ok=True)
+    checkpoint_path(output).unlink(missing_ok=True)
     return card
 
 

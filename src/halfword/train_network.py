@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from halfword.batches import Chunk, Queries, epoch_rows, make_chunk
-from halfword.checkpoint import State, checkpoint_path, cpu_copy, write_checkpoint
+from halfword.checkpoint import State, cpu_copy, write_checkpoint
 from halfword.errors import HalfwordError, OptionError
 from halfword.files import whole_file
 from halfword.interrupts import interrupts
-from halfword.network_training import NetworkTraining
+from halfword.network_training import NetworkTraining, checkpoint_path
 from halfword.step import Stepper, seeded
 
 _CHUNK = 64  # batches that are drawn and sorted at once

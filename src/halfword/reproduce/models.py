@@ -8,7 +8,7 @@ from typing import Any
 
 from halfword.dataset import Dataset
 from halfword.errors import HalfwordError, ModelFileError
-from halfword.network_training import NetworkTraining
+from halfword.network_training import NetworkTraining, checkpoint_path
 from halfword.reproduce.recipes import Recipe
 from halfword.reproduce.records import FORMAT, as_read, digest_of, read_json, write_json
 from halfword.train import TrainOptions, train
@@ -80,7 +80,7 @@ class Models:
         return as_read({"data": self._fingerprint, "recipe": recipe.describe(), "models": models})
 
     def _trained(self, recipe: Recipe) -> dict[str, Any]:
-        checkpoint = self.path(recipe).with_name(f"{recipe.name}.halfword.checkpoint")
+        checkpoint = checkpoint_path(self.path(recipe))
         if checkpoint.exists():
             try:
                 return self._train(recipe, resume=True)
