@@ -2,7 +2,7 @@
 
 python benchmarks/plane.py DATA fast.halfword fast-8.halfword ... --beams 4 10
 
-Weights are fitted on valid too, but four numbers cannot learn rows by heart. Prints a JSON object a model and beam.
+Weights are fitted on valid too, but a few numbers cannot learn rows by heart. Prints a JSON object a model and beam.
 """
 
 import argparse

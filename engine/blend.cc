@@ -17,11 +17,15 @@ double characters_beyond(std::string_view prefix, std::string_view text) {
   return static_cast<double>(std::count_if(added.begin(), added.end(), begins));
 }
 
+/// So many different queries that begin with the prefix, and popularity knows enough to do without the network. The
+/// same whatever is asked for, so that the best answers are the same too.
+constexpr std::size_t enough = 10;
+
 /// How wide and how hastily to search: the more queries popularity knows that begin with the prefix, the less it
 /// matters what the search misses; and where it knows none, the search is all there is.
 SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
   constexpr std::size_t widest = 1000;
-  const bool knows_enough = distinct >= options.count;
+  const bool knows_enough = distinct >= enough;
   const std::size_t wider = options.beam * (distinct == 0 ? 4 : 2);
   options.beam = knows_enough ? (4 * options.beam + 4) / 5 : std::max(options.beam, std::min(wider, widest));
   options.haste = knows_enough ? 1.5 : 0.5;
@@ -46,8 +50,9 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
   asked.conditional = true;
   asked.min_probability = 0.0;
   asked.surplus = options.count;  // what ended just below the best may have been typed often
-  // Where popularity knows as much as is asked for, the network has next to nothing to add, and takes most of the time.
-  const bool hurries = options.adapt && memory_ != nullptr && typed.distinct >= options.count;
+  // Where popularity knows enough, the network has next to nothing to add, and takes most of the time. (The probability
+  // of the prefix is to be that of both wherever it is asked for.)
+  const bool hurries = options.adapt && options.conditional && memory_ != nullptr && typed.distinct >= enough;
   SearchResult found = (hurries ? *memory_ : neural_).complete(prefix, asked);
   Candidates all{{}, static_cast<double>(typed.total), static_cast<double>(typed.distinct), found.mass, {}};
   for (Completion& completion : found.completions) {

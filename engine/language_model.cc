@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace halfword {
 namespace {
@@ -98,6 +99,7 @@ void LanguageModel::copy_row(const ModelStates& from, std::size_t from_row, Mode
 }
 
 std::vector<TokenView> LanguageModel::view(std::span<const PieceId> pieces) const {
+  if (!network_ || !memory_) throw std::invalid_argument("only a model with a network and a memory has both views");
   ModelStates from;
   ModelStates to;
   Predictions predictions;

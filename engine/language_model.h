@@ -66,8 +66,6 @@ class LanguageModel {
   /// Multiply-adds in one step and the prediction after it.
   std::size_t multiplications() const { return network_ ? network_->multiplications() : 0; }
 
-  bool has_network() const { return network_.has_value(); }
-  bool has_memory() const { return memory_.has_value(); }
   const Kernels& kernels() const { return kernels_; }
 
  private:

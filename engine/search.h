@@ -34,7 +34,7 @@ struct SearchOptions {
 /// What a search found, and what it took.
 struct SearchResult {
   std::vector<Completion> completions;
-  std::size_t cells = 0;  // steps of the network, over all hypotheses
+  std::size_t cells = 0;  // pieces read by the model, over all hypotheses
   std::size_t steps = 0;  // pieces of the longest hypothesis beyond the prefix
   std::size_t rows = 0;   // of states and predictions that it needed room for
   double mass = 0.0;      // the log-probability of the prefix

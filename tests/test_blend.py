@@ -106,18 +106,16 @@ def search_cost(path: Path, parts: tuple[str, ...], prefix: str, options: Search
     ids=["no query begins so", "fewer than are offered do", "more do"],
 )
 def test_it_searches_the_harder_the_less_popularity_knows(
-    prefix: str, parts: tuple[str, ...], beam: int, haste: float, tmp_path: Path
+    prefix: str, parts: tuple[str, ...], beam: int, haste: float, popular_path: Path
 ) -> None:
-    counts = {f"a{letter}{other}": 1 for letter in "abcdé" for other in "abcd한국"} | {"cab d": 2}
-    path = write_toy(tmp_path / "blend.halfword", Toy(parts=PARTS, counts=counts, ending=3.0))
     costs = {
-        (*kept, beam, haste): search_cost(path, kept, prefix, SearchOptions(beam=beam, haste=haste))
+        (*kept, beam, haste): search_cost(popular_path, kept, prefix, SearchOptions(beam=beam, haste=haste))
         for kept in (PARTS, ("popular", "ngram"))
         for beam, haste in [(20, 0.5), (10, 0.5), (4, 1.5)]
     }
     expected = costs.pop((*parts, beam, haste))
     assert expected not in costs.values()
-    assert search_cost(path, PARTS, prefix, SearchOptions(beam=5)) == expected
+    assert search_cost(popular_path, PARTS, prefix, SearchOptions(beam=5)) == expected
 
 
 @pytest.mark.parametrize(
@@ -152,6 +150,11 @@ def test_the_mixture_lies_between_network_and_memory(tmp_path: Path) -> None:
         assert [each.score for each in mixed] == pytest.approx([each.score for each in alone], abs=1e-3)
 
 
+def test_half_a_model_has_no_two_views(blend_path: Path) -> None:
+    with pytest.raises(ValueError, match="a network and a memory"):
+        load(blend_path, parts=("ngram",))._part.view("ab")  # type: ignore[union-attr]
+
+
 def test_both_parts_see_every_token(blend_path: Path) -> None:
     neural = load(blend_path, parts=("ngram", "network"))._part
     buckets, network, memory = neural.view("ab cab")  # type: ignore[union-attr]
@@ -160,10 +163,26 @@ def test_both_parts_see_every_token(blend_path: Path) -> None:
     assert all(0 < value < 1 for value in [*network, *memory])
 
 
-def test_a_batch_and_the_cache_change_nothing(blend_path: Path) -> None:
-    blend, forgetful = load(blend_path), load(blend_path, cache=False)
-    prefixes = ["", "a", "ab", "abc", "ab c", "d"] * 5
+@pytest.fixture(scope="module")
+def popular_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a blend whose popularity knows many queries that begin with `a`."""
+    counts = {f"a{letter}{other}": 1 for letter in "abcdé" for other in "abcd한국"} | {"cab d": 2}
+    path = tmp_path_factory.mktemp("popular") / "blend.halfword"
+    return write_toy(path, Toy(parts=PARTS, counts=counts, ending=3.0))
+
+
+def test_a_batch_and_the_cache_change_nothing(popular_path: Path) -> None:
+    blend, forgetful = load(popular_path), load(popular_path, cache=False)
+    prefixes = ["", "a", "ab", "abc", "ab c", "b", "c", "d"] * 5
     assert blend.complete_batch(prefixes) == [forgetful.complete(prefix) for prefix in prefixes]
+
+
+@pytest.mark.parametrize("count", [1, 10, 30])
+def test_where_many_queries_were_typed_the_network_is_not_asked(count: int, popular_path: Path) -> None:
+    blend, memory = load(popular_path), load(popular_path, parts=("popular", "ngram"))
+    assert blend.complete("a", count=count) == memory.complete("a", count=count)
+    assert blend.complete("c", count=count) != memory.complete("c", count=count)
+    assert blend.complete("a", count=count, conditional=False) != memory.complete("a", count=count, conditional=False)
 
 
 def test_quality_rewards_what_ranks_the_query_higher() -> None:
@@ -202,12 +221,11 @@ def test_quality_is_that_of_the_plain_metrics(offered: list[Offered], weights: B
 
 
 def test_recovered_characters_end_at_the_first_prefix_that_misses() -> None:
-    hit, miss = [("abcde", 9.0, -1.0)], [("abcxy", 9.0, -1.0)]
-    walks = {"abcde": [hit, hit, miss], "abcdef": [miss, hit, hit, hit], "abc": [[("abc", 1.0, -1.0)]]}
+    walks = {"abcde": [True, True, False], "abcdef": [False, True, True, True], "abcdeg": [True, False, True, True]}
     offered: list[Offered] = [
-        (query, query[: len(query) - back], candidates, 1.0)
+        (query, query[: len(query) - back], [(query if hit else "abcxy", 9.0, -1.0)], 1.0)
         for query, walk in walks.items()
-        for back, candidates in enumerate(walk, 1)
+        for back, hit in enumerate(walk, 1)
     ]
     assert recovered(tabulate(offered), BlendWeights(0.5, 1.0, 0.1, 0.0)) == (2 + 0 + 1) / 3
 

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
 from halfword import train_best as best
+from halfword.cli import app
 from halfword.dataset import Dataset, open_dataset
-from halfword.errors import OptionError
+from halfword.errors import ModelFileError, OptionError, OutputError
 from halfword.model_file import read_header
 from halfword.network_training import NetworkTraining, changed, checkpoint_path
 from halfword.train import TrainOptions
@@ -43,22 +45,59 @@ def test_the_wide_network_stays_beside_the_one_it_taught(data: Dataset, tmp_path
 def test_a_finished_teacher_is_not_trained_again(
     data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    model, teacher = tmp_path / "my.halfword", tmp_path / "my.teacher.halfword"
+    train(data, model)
     trained: list[tuple[str, bool]] = []
 
     def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
         trained.append((output.name, options.resume))
         return {}
 
+    def trained_by(*arguments: Any) -> list[tuple[str, bool]]:
+        trained.clear()
+        train(data, model, *arguments)
+        return list(trained)
+
     monkeypatch.setattr(best, "train", note)
     going_on = replace(PUPIL, resume=True)
-    train(data, tmp_path / "my.halfword", going_on)
-    (tmp_path / "my.teacher.halfword").touch()
-    train(data, tmp_path / "my.halfword", going_on)
+    assert trained_by(going_on) == [(model.name, False)]
+    assert trained_by() == [(teacher.name, False), (model.name, False)]
+    assert trained_by(going_on, changed(WIDE, {"seed": 7})) == [(teacher.name, True), (model.name, False)]
+    checkpoint_path(model).touch()
+    assert trained_by(going_on) == [(model.name, True)]
+    checkpoint_path(teacher).touch()
+    assert trained_by(going_on) == [(teacher.name, True), (model.name, True)]
+
+
+def test_what_would_stop_the_second_training_is_found_before_the_first(data: Dataset, tmp_path: Path) -> None:
     checkpoint_path(tmp_path / "my.halfword").touch()
-    train(data, tmp_path / "my.halfword", going_on)
-    train(data, tmp_path / "my.halfword")
-    first, second = "my.teacher.halfword", "my.halfword"
-    assert trained == [(first, True), (second, False), (second, False), (second, True), (first, False), (second, False)]
+    with pytest.raises(ModelFileError, match="left from a training that was stopped; go on with --resume"):
+        train(data, tmp_path / "my.halfword")
+    with pytest.raises(OutputError):
+        train(data, tmp_path)
+    assert not (tmp_path / "my.teacher.halfword").exists()
+
+
+def test_the_command_passes_on_what_both_must_share(
+    data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[TrainOptions, NetworkTraining]] = []
+
+    def note(
+        data: Dataset, output: Path, options: TrainOptions, teacher: NetworkTraining, progress: object
+    ) -> dict[str, Any]:
+        asked.append((options, teacher))
+        return {"parts": {}}
+
+    monkeypatch.setattr(best, "train_best", note)
+    arguments = ["train", str(data.path), "-o", str(tmp_path / "my.halfword"), "--best", "--seed", "3"]
+    done = CliRunner().invoke(app, [*arguments, "--hidden-size", "99", "--learning-rate", "0.01"])
+    assert done.exit_code == 0, done.output
+    ((options, teacher),) = asked
+    assert options.network is not None
+    assert (options.network.network.hidden_size, teacher.network.hidden_size) == (99, 1200)
+    assert options.network.seed == teacher.seed == 3
+    assert options.network.learning_rate == teacher.learning_rate == 0.01
 
 
 def test_the_time_limit_is_shared(data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_train_writes_a_model_a_log_and_a_plot(data: Path, tmp_path: Path) -> No
         (("--vocabulary", "5000"), 2, "larger than the data allows"),
         (("--resume",), 1, "nothing to resume"),
         (("--fast", "--best"), 2, "choose one of --fast, --best and --preset"),
-        (("--best", "--teacher", "wide.halfword"), 2, "leave out --teacher, --base and --parts"),
+        (("--best", "--teacher", "wide.halfword"), 2, "leave out --teacher and --base"),
     ],
 )
 def test_a_mistake_is_one_line(

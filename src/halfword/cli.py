@@ -217,7 +217,9 @@ def train(
     chosen = tuple(part.strip() for part in parts.split(","))
     preset = _preset_of(preset, fast, best)
     if best and (teacher or base or "network" not in chosen):
-        raise OptionError("--best trains a network and its own teacher; leave out --teacher, --base and --parts")
+        raise OptionError(
+            "--best trains a network and its teacher; leave out --teacher and --base, keep the network in --parts"
+        )
     options = TrainOptions(
         parts=chosen,
         device=device,
@@ -239,7 +241,7 @@ def train(
         if best:
             from halfword.train_best import train_best
 
-            same = {name: changes[name] for name in ("kind", "size", "epochs", "batch", "seed", "time_limit")}
+            same = {name: value for name, value in changes.items() if name not in _OF_THE_PUPIL}
             card = train_best(source, output, options, network_training("teacher", same), stage)
         else:
             card = run(source, output, options, stage)
@@ -249,6 +251,9 @@ def train(
         print(json.dumps(card, ensure_ascii=False))
     else:
         _print_learned(output, card["parts"])
+
+
+_OF_THE_PUPIL = ("hidden_size", "embedding_size", "layers", "output_dropout", "teachers")
 
 
 def _preset_of(preset: str | None, fast: bool, best: bool) -> str:

@@ -114,7 +114,7 @@ class Offers:
 
 def tabulate(offered: Sequence[Offered]) -> Offers:
     """Lay what was offered out in arrays, so that many weights can be tried on it."""
-    shape = len(offered), max(1, *(len(candidates) for _, _, candidates, _ in offered))
+    shape = len(offered), max((len(candidates) for _, _, candidates, _ in offered), default=0) or 1
     counts, scores, added = np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape)
     whole, partial = np.zeros(shape, bool), np.zeros(shape, bool)
     for row, (query, prefix, candidates, _) in enumerate(offered):

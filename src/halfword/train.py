@@ -5,17 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from halfword.complete import PARTS, import_engine, open_model_file
 from halfword.dataset import Dataset, Split
 from halfword.errors import ModelFileError, OptionError, require
 from halfword.files import check_output_file, scratch_folder
 from halfword.model_file import Array, read_header, write_model
-from halfword.network_training import checkpoint_path
-
-if TYPE_CHECKING:
-    from halfword.network_training import NetworkTraining
+from halfword.network_training import NetworkTraining, changed, checkpoint_path, preset_named
 
 _LARGEST_COUNT = 2**32 - 1
 _ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every step
@@ -27,7 +24,7 @@ class TrainOptions:
     """What to learn; how the network learns is left to its default preset unless it is given."""
 
     parts: tuple[str, ...] = PARTS
-    network: "NetworkTraining | None" = None
+    network: NetworkTraining | None = None
     memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
     compact: bool = False  # store the network in 8 bits only, a fifth of the size
     note: str | None = None  # for the card
@@ -101,7 +98,6 @@ def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: 
         return Learned({}, {}, None, True)
     for module in ("numpy", "sentencepiece"):
         require(module, "train")
-    from halfword.network_training import NetworkTraining
     from halfword.segment import piece_arrays, train_segmenter
 
     progress("learning the pieces")
@@ -172,10 +168,8 @@ def _fitted(
     return fitted
 
 
-def network_training(preset: str, changes: Mapping[str, Any]) -> "NetworkTraining":
+def network_training(preset: str, changes: Mapping[str, Any]) -> NetworkTraining:
     """Return a preset with those of `changes` that are not None."""
-    from halfword.network_training import changed, preset_named
-
     return changed(preset_named(preset), {name: value for name, value in changes.items() if value is not None})
 
 
@@ -183,7 +177,6 @@ def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress:
     for module in ("numpy", "torch", "sentencepiece", "safetensors"):
         require(module, "train")
     from halfword.learn_network import learn_network
-    from halfword.network_training import NetworkTraining
     from halfword.train_network import RunOptions
 
     run = RunOptions(device=options.device, resume=options.resume)
