@@ -24,7 +24,7 @@ _SHRINK = 0.5  # half-way from an even mixture to the likeliest one ranks best (
 _DISCOUNTS = (0.5, 0.8)
 _BREADTHS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _LEAST = 0.1
-_CHARACTERS = 7.0  # of MRL that count as much as an MRR of 1
+_CHARACTERS = 20.0  # of MRL that count as much as an MRR of 1
 _OFFERED = 10
 _SHORTNESSES = (0.0, 0.03, 0.06, 0.09, 0.12, 0.15)
 
