@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tests.toy import Toy, write_toy
+from tests.toy import COUNTS, Toy, write_toy
 
 from halfword import Completion, SearchOptions, complete, load
 from halfword.complete import PRECISIONS, EngineCompleter, engine_options
@@ -35,6 +35,8 @@ OPTIONS = (  # where pruning meets merging, what is remembered may move a score 
     SearchOptions(merge=False, count=3, beam=4),
     SearchOptions(prune=False, count=20, beam=20, echo=True, max_pieces=5),
 )
+
+MANY = COUNTS | {f"a{first}{second}": 1 for first in "abcd" for second in "abcd"}  # so that the memory is asked alone
 
 Asked = tuple[str, SearchOptions]
 
@@ -57,7 +59,8 @@ def slots(folder: Path) -> Iterator[Slot]:
     """Write a model of every kind, and let one thread without caches answer first."""
     complete.CACHED_STATES, complete.CACHED_ANSWERS = 64, 16  # so small that threads drive out each other's
     for number, parts in enumerate(KINDS):
-        path = write_toy(folder / f"{number}.halfword", Toy(parts=parts, layers=2, spread=0.7, seed=number))
+        toy = Toy(parts=parts, counts=MANY, layers=2, spread=0.7, seed=number)
+        path = write_toy(folder / f"{number}.halfword", toy)
         for precision in PRECISIONS:
             alone = load(path, precision=precision, cache=False)
             expected = {asked: alone.complete(*asked) for asked in itertools.product(PREFIXES, OPTIONS)}
