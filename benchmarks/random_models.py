@@ -59,9 +59,10 @@ def _random_weights(chance: random.Random) -> dict[str, list[float]]:
     weights: dict[str, list[float]] = {}
     if chance.random() < 0.5:
         weights["network_weight"] = [chance.choice([0.0, 1.0, chance.random()]) for _ in range(32)]
-    if chance.random() < 0.5:
-        discount, shortness = chance.choice([0.0, 0.999, chance.random()]), chance.choice([0.0, 0.06, 9.9])
-        weights["popularity"] = [discount, chance.choice([0.0, 2.0, 9e8]), chance.choice([1e-30, 1.0, 9e8]), shortness]
+    for name in ("order", "choice"):
+        if chance.random() < 0.5:
+            discount, shortness = chance.choice([0.0, 0.999, chance.random()]), chance.choice([0.0, 0.06, 9.9])
+            weights[name] = [discount, chance.choice([0.0, 2.0, 9e8]), chance.choice([1e-30, 1.0, 9e8]), shortness]
     return weights
 
 

@@ -265,6 +265,7 @@ NB_MODULE(_engine, module) {
       .def_rw("conditional", &SearchOptions::conditional)
       .def_rw("echo", &SearchOptions::echo)
       .def_rw("haste", &SearchOptions::haste)
+      .def_rw("most_read", &SearchOptions::most_read)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)
       .def_rw("deadline_ms", &SearchOptions::deadline_ms);

@@ -19,29 +19,65 @@ double characters_beyond(std::string_view prefix, std::string_view text) {
 
 /// So many different queries that begin with the prefix, and popularity knows enough to do without the network. The
 /// same whatever is asked for, so that the best answers are the same too.
-constexpr std::size_t enough = 10;
+constexpr std::size_t enough = 3;
+
+/// So many different queries that begin with the prefix, and what a search misses hardly matters.
+constexpr std::size_t many = 10;
+
+/// So many answers are chosen together, and then put in order.
+constexpr std::size_t page = 10;
 
 /// How wide and how hastily to search: the more queries popularity knows that begin with the prefix, the less it
 /// matters what the search misses; and where it knows none, the search is all there is.
 SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
   constexpr std::size_t widest = 1000;
-  const bool knows_enough = distinct >= enough;
+  const bool knows_many = distinct >= many;
   const std::size_t wider = options.beam * (distinct == 0 ? 4 : 2);
-  options.beam = knows_enough ? (4 * options.beam + 4) / 5 : std::max(options.beam, std::min(wider, widest));
-  options.haste = knows_enough ? 1.5 : 0.5;
+  // Few searches are so long; but what takes three times as long as others would be waited for.
+  if (distinct < enough) options.most_read = std::max(6 * options.beam, 2 * options.count);
+  options.beam = knows_many ? (4 * options.beam + 4) / 5 : std::max(options.beam, std::min(wider, widest));
+  options.haste = knows_many ? 1.5 : 0.5;
   return options;
 }
+
+/// The weights called `name`, where the file has them.
+void read_weights(const ModelFile& file, const std::string& name, BlendWeights& weights) {
+  if (!file.holds(name)) return;
+  const std::span<const float> fitted = file.array<float>(name);
+  const bool sound = fitted.size() == 4 && fitted[0] >= 0.0F && fitted[0] < 1.0F && fitted[1] >= 0.0F &&
+                     fitted[1] < 1e9F && fitted[2] > 0.0F && fitted[2] < 1e9F && fitted[3] >= 0.0F && fitted[3] < 10.0F;
+  if (!sound) throw ModelFileError("the weights of popularity and model make no sense");
+  weights = {fitted[0], fitted[1], fitted[2], fitted[3]};
+}
+
+/// What a candidate's evidence and prior come to under some weights, for one prefix.
+class Weighing {
+ public:
+  Weighing(const BlendWeights& weights, const Candidates& all)
+      : discount_(weights.discount),
+        model_(weights.least + weights.breadth * std::pow(all.distinct, 0.75)),
+        shortness_(weights.shortness * all.distinct / (all.distinct + few)),
+        total_(all.total - discount_ * all.distinct + model_) {}
+
+  /// The probability of a candidate that has `added` characters beyond the prefix.
+  double probability(const Candidate& candidate, double added) const {
+    const double evidence = std::max(candidate.count - discount_, 0.0);
+    return (evidence + model_ * std::exp(candidate.score)) / total_ * std::exp(-shortness_ * added);
+  }
+
+ private:
+  double discount_;
+  double model_;
+  double shortness_;
+  double total_;
+};
 
 }  // namespace
 
 Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory)
     : popular_(popular), neural_(neural), memory_(memory) {
-  if (!file.holds("blend.popularity")) return;
-  const std::span<const float> fitted = file.array<float>("blend.popularity");
-  const bool sound = fitted.size() == 4 && fitted[0] >= 0.0F && fitted[0] < 1.0F && fitted[1] >= 0.0F &&
-                     fitted[1] < 1e9F && fitted[2] > 0.0F && fitted[2] < 1e9F && fitted[3] >= 0.0F && fitted[3] < 10.0F;
-  if (!sound) throw ModelFileError("the weights of popularity and model make no sense");
-  weights_ = {fitted[0], fitted[1], fitted[2], fitted[3]};
+  read_weights(file, "blend.order", order_);
+  read_weights(file, "blend.choice", choice_);
 }
 
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
@@ -80,20 +116,29 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
 }
 
 SearchResult Blend::complete(std::string_view prefix, const SearchOptions& options) const {
-  Candidates all = candidates(prefix, options);
-  SearchResult result = std::move(all.cost);
-  const double weight = weights_.least + weights_.breadth * all.distinct;
-  const double total = all.total - weights_.discount * all.distinct + weight;
-  const double shortness = weights_.shortness * all.distinct / (all.distinct + few);
+  SearchOptions asked = options;
+  asked.count = std::max(options.count, page);  // so that who asks for fewer gets the first of the same
+  Candidates all = candidates(prefix, asked);
+  const Weighing choice(choice_, all);
+  const Weighing order(order_, all);
+  std::vector<std::pair<double, Completion>> chosen;
   for (Candidate& candidate : all.list) {
-    const double evidence = std::max(candidate.count - weights_.discount, 0.0);
-    const double tilt = shortness * characters_beyond(prefix, candidate.text);
-    const double probability = (evidence + weight * std::exp(candidate.score)) / total * std::exp(-tilt);
-    if (!(probability >= options.min_probability)) continue;  // nor what a damaged model says that is no number
+    const double added = characters_beyond(prefix, candidate.text);
+    const double worth = choice.probability(candidate, added);
+    const double probability = order.probability(candidate, added);
+    // Nor what a damaged model says that is no number.
+    if (!(probability >= options.min_probability) || !(worth >= 0.0)) continue;
     const double score = std::log(probability) + (options.conditional ? 0.0 : all.mass);
-    result.completions.push_back({std::move(candidate.text), score, candidate.source});
+    chosen.push_back({worth, {std::move(candidate.text), score, candidate.source}});
   }
-  std::sort(result.completions.begin(), result.completions.end(), comes_first);
+  std::sort(chosen.begin(), chosen.end(), [](const auto& left, const auto& right) {
+    return left.first != right.first ? left.first > right.first : left.second.text < right.second.text;
+  });
+  SearchResult result = std::move(all.cost);
+  for (auto& each : chosen) result.completions.push_back(std::move(each.second));
+  const auto second = result.completions.begin() + static_cast<std::ptrdiff_t>(std::min(page, chosen.size()));
+  std::sort(result.completions.begin(), second, comes_first);
+  std::sort(second, result.completions.end(), comes_first);
   if (result.completions.size() > options.count) result.completions.resize(options.count);
   return result;
 }

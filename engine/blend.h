@@ -13,10 +13,10 @@ namespace halfword {
 
 /// How evidence and prior are weighed; fitted when a model is trained, and kept in its file.
 struct BlendWeights {
-  double discount = 0.8;    // δ: what a query's count loses, for chance had its part in it
-  double breadth = 1.0;     // φ: what the model gains for every different query that was typed after the prefix
-  double least = 1.0;       // κ: what it has at the least
-  double shortness = 0.12;  // τ: what every character beyond the prefix costs, where many queries begin so
+  double discount;   // δ: what a query's count loses, for chance had its part in it
+  double breadth;    // φ: what the model gains with the number of different queries that were typed after the prefix
+  double least;      // κ: what it has at the least
+  double shortness;  // τ: what every character beyond the prefix costs, where many queries begin so
 };
 
 /// A text with all that speaks for it.
@@ -38,13 +38,17 @@ struct Candidates {
 
 /// Popularity as evidence, the language model as prior:
 ///
-///     p(q | p) = (max(C(q) − δ, 0) + w(p) · p_model(q | p)) / (C(p) − δ N(p) + w(p))   with   w(p) = κ + φ N(p)
+///     p(q | p) = (max(C(q) − δ, 0) + w(p) · p_model(q | p)) / (C(p) − δ N(p) + w(p))   with   w(p) = κ + φ N(p)^¾
 ///
 /// where C(q) counts how often q was typed, C(p) all that begins with p, p itself too, and N(p) the different queries
 /// among them. Where many different things were typed, new ones are to be expected, and the model has more to say:
 /// interpolated absolute discounting, over whole queries. All is multiplied by e^(−τ · N(p) / (N(p) + 3) · characters
 /// of q beyond p), for models believe too much in long texts; where little was typed that costs more than it brings.
 /// Candidates come from both sides.
+///
+/// There are two sets of weights. Which ten are shown is one question: a query is typed key by key, so a long one is
+/// looked for at many prefixes and should be among the ten early. In which order they are shown is another: what is
+/// likely soonest comes first, a short beginning before all that goes on from it.
 class Blend {
  public:
   /// `memory` is the same model without its network, where it has both.
@@ -55,13 +59,12 @@ class Blend {
   /// What both sides propose, before it is weighed.
   Candidates candidates(std::string_view prefix, const SearchOptions& options) const;
 
-  const BlendWeights& weights() const { return weights_; }
-
  private:
   const Popular& popular_;
   const Neural& neural_;
   const Neural* memory_;
-  BlendWeights weights_;
+  BlendWeights order_{0.8, 3.0, 1.0, 0.12};   // in which order the answers are shown
+  BlendWeights choice_{0.8, 2.0, 1.0, 0.06};  // which ones are
 };
 
 }  // namespace halfword

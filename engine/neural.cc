@@ -15,6 +15,7 @@ std::string key_of(std::string_view prefix, const SearchOptions& options) {
   append(options.retrace);
   append(options.segmentations);
   append(options.max_pieces);
+  append(options.most_read);
   append(options.merge);
   append(options.prune);
   append(options.conditional);

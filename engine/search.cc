@@ -82,6 +82,10 @@ class Search {
       }
       if (best.row == Child::unread) {
         if (!in_time()) break;
+        if (read_ >= options_.most_read) {
+          drop(frontier_.take(length));
+          continue;
+        }
         read_on(length);
       }
       take(length);
@@ -155,6 +159,7 @@ class Search {
   std::vector<Start> starts_;
   Finished finished_;
   SearchResult result_;
+  std::size_t read_ = 0;   // hypotheses, remembered or not, beyond those of the prefix
   double mass_ = lowest;   // log of the probability of the prefix: the sum over all starts
   double floor_ = lowest;  // the least score that min_probability lets pass
 };
@@ -320,6 +325,7 @@ void Search::read_on(std::size_t length) {
     frontier_.find_unread(1, options_.max_pieces, RowPool::block, may_answer, buffers.unread);
     leave_unlikely(buffers.unread);
   }
+  read_ += buffers.unread.size();
   const std::uint32_t first = rows_.take(buffers.unread.size());
   std::uint32_t remembered = first + static_cast<std::uint32_t>(buffers.unread.size());
   buffers.steps.clear();

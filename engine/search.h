@@ -21,12 +21,13 @@ struct SearchOptions {
   std::size_t retrace = std::numeric_limits<std::size_t>::max();
   std::size_t segmentations = 1;
   std::size_t max_pieces = 40;
+  std::size_t most_read = std::numeric_limits<std::size_t>::max();  // of hypotheses, then no further ones are
   bool merge = true;
   bool prune = true;
   bool conditional = true;
   bool echo = false;
   double haste = 0.0;
-  bool adapt = false;  // a blend chooses beam, haste and whether to ask the network, by how much popularity knows
+  bool adapt = false;  // a blend chooses how hard to search, and whether by its network, by how much popularity knows
   double min_probability = 0.0;
   double deadline_ms = 0.0;  // 0: none
 };

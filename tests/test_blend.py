@@ -2,6 +2,7 @@
 
 import math
 import random
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from halfword import Blend, Completion, Neural, Popular, SearchOptions, load, metrics
 from halfword.complete import PARTS, engine_options
 from halfword.errors import ModelFileError, OptionError
-from halfword.fit_blend import BlendWeights, Offered, quality, recovered, tabulate
+from halfword.fit_blend import BlendWeights, Offered, Weights, quality, recovered, tabulate
 from tests.toy import COUNTS, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -51,10 +52,10 @@ def test_it_offers_what_was_typed_and_what_was_not(blend_path: Path) -> None:
     assert all(text.startswith("ab") and text != "ab" for text in sources)
 
 
-def weighed(offered: Offered, weights: BlendWeights) -> dict[str, float]:
+def weighed(offered: Offered, weights: Weights) -> dict[str, float]:
     """Return what each candidate weighs, the best first."""
     _, prefix, candidates, distinct = offered
-    model = weights.least + weights.breadth * distinct
+    model = weights.least + weights.breadth * distinct**0.75
     shortness = weights.shortness * distinct / (distinct + 3)
     scores = {
         text: (max(count - weights.discount, 0) + model * math.exp(score))
@@ -64,17 +65,50 @@ def weighed(offered: Offered, weights: BlendWeights) -> dict[str, float]:
     return {text: scores[text] for text in sorted(scores, key=lambda text: (-scores[text], text))}
 
 
-def test_scores_follow_the_formula(blend_path: Path) -> None:
+def shown(offered: Offered, weights: BlendWeights) -> list[str]:
+    """Return the ten best by choice, best first by order."""
+    ten = list(weighed(offered, weights.choice))[:10]
+    return [text for text in weighed(offered, weights.order) if text in ten]
+
+
+# The engine's own while nothing is fitted.
+UNFITTED = BlendWeights(order=Weights(0.8, 3.0, 1.0, 0.12), choice=Weights(0.8, 2.0, 1.0, 0.06))
+
+
+@pytest.mark.parametrize("prefix", ["", "a", "ab", "ab ", "bc", "d", "x"])
+def test_scores_follow_the_formula(prefix: str, blend_path: Path) -> None:
+    blend, weights = load(blend_path), UNFITTED.order
+    candidates, total, distinct = blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
+    offered: Offered = ("", prefix, candidates, distinct)
+    whole = total - weights.discount * distinct + weights.least + weights.breadth * distinct**0.75
+    found = blend.complete(prefix)
+    assert texts(found) == shown(offered, UNFITTED)
+    scores = [math.log(weighed(offered, weights)[each.text] / whole) for each in found]
+    assert [each.score for each in found] == pytest.approx(scores, abs=1e-6)
+
+
+def test_which_ten_and_in_which_order_are_two_questions(tmp_path: Path) -> None:
+    counts = {f"a{letter}{other}": 30 - place for place, (letter, other) in enumerate(product("abcd", repeat=2))}
+    typed, new = [0.0, 0.0, 1e-6, 0.0], [0.9, 1e6, 1.0, 0.0]
+
+    def answers(**weights: list[float]) -> list[str]:
+        path = write_toy(tmp_path / "two.halfword", Toy(parts=PARTS, counts=counts, weights=weights))
+        return texts(load(path).complete("a", haste=0))
+
+    of_typed, of_new = answers(choice=typed, order=typed), answers(choice=new, order=new)
+    assert of_typed == list(counts)[:10]
+    assert set(of_new) != set(of_typed)
+    assert answers(choice=typed, order=new) != of_typed
+    assert set(answers(choice=typed, order=new)) == set(of_typed)
+    assert set(answers(choice=new, order=typed)) == set(of_new)
+
+
+def test_who_asks_for_fewer_gets_the_first_of_the_same(blend_path: Path) -> None:
     blend = load(blend_path)
-    weights = BlendWeights(0.8, 1.0, 1.0, 0.12)  # the engine's own while nothing is fitted
-    for prefix in ("", "a", "ab", "ab ", "bc", "d", "x"):
-        candidates, total, distinct = blend._part.candidates(prefix, engine_options(SearchOptions()))  # type: ignore[union-attr]
-        expected = weighed(("", prefix, candidates, distinct), weights)
-        whole = total - weights.discount * distinct + weights.least + weights.breadth * distinct
-        found = blend.complete(prefix)
-        assert texts(found) == list(expected)[:10]
-        scores = [math.log(expected[each.text] / whole) for each in found]
-        assert [each.score for each in found] == pytest.approx(scores, abs=1e-6)
+    ten = blend.complete("ab")
+    assert len(ten) == 10
+    for count in (1, 3, 9):
+        assert blend.complete("ab", count=count) == ten[:count]
 
 
 def test_candidates_know_how_often_they_were_typed(blend_path: Path) -> None:
@@ -85,11 +119,12 @@ def test_candidates_know_how_often_they_were_typed(blend_path: Path) -> None:
 
 
 def test_weights_in_the_file_are_heeded(tmp_path: Path) -> None:
-    typed = load(write_blend(tmp_path / "typed.halfword", popularity=[0.0, 0.0, 1e-6, 0.0])).complete("ab", count=3)
-    assert texts(typed) == ["ab cab", "abc", "abcd"]
-    new = load(write_blend(tmp_path / "new.halfword", popularity=[0.9, 1e6, 1.0, 0.0])).complete("ab", count=3, haste=0)
+    typed, new = [0.0, 0.0, 1e-6, 0.0], [0.9, 1e6, 1.0, 0.0]
+    found = load(write_blend(tmp_path / "typed.halfword", order=typed, choice=typed)).complete("ab", count=3)
+    assert texts(found) == ["ab cab", "abc", "abcd"]
+    found = load(write_blend(tmp_path / "new.halfword", order=new, choice=new)).complete("ab", count=3, haste=0)
     model = load(tmp_path / "new.halfword", parts=("ngram", "network")).complete("ab", count=3)
-    assert texts(new) == texts(model)
+    assert texts(found) == texts(model)
 
 
 def search_cost(path: Path, parts: tuple[str, ...], prefix: str, options: SearchOptions) -> tuple[int, int, int, bool]:
@@ -101,9 +136,10 @@ def search_cost(path: Path, parts: tuple[str, ...], prefix: str, options: Search
     [
         ("b", PARTS, 20, 0.5),
         ("c", PARTS, 10, 0.5),
+        ("aa", ("popular", "ngram"), 10, 0.5),
         ("a", ("popular", "ngram"), 4, 1.5),
     ],
-    ids=["no query begins so", "fewer than are offered do", "more do"],
+    ids=["no query begins so", "one does", "six do", "many do"],
 )
 def test_it_searches_the_harder_the_less_popularity_knows(
     prefix: str, parts: tuple[str, ...], beam: int, haste: float, popular_path: Path
@@ -118,12 +154,11 @@ def test_it_searches_the_harder_the_less_popularity_knows(
     assert search_cost(popular_path, PARTS, prefix, SearchOptions(beam=5)) == expected
 
 
-@pytest.mark.parametrize(
-    "popularity", [[0.5], [1.5, 1, 1, 0], [0.5, 1, 0, 0], [0.5, 1, 1, -1], [float("nan"), 1, 1, 0]]
-)
-def test_weights_that_make_no_sense_are_refused(popularity: list[float], tmp_path: Path) -> None:
+@pytest.mark.parametrize("weights", [[0.5], [1.5, 1, 1, 0], [0.5, 1, 0, 0], [0.5, 1, 1, -1], [float("nan"), 1, 1, 0]])
+@pytest.mark.parametrize("name", ["order", "choice"])
+def test_weights_that_make_no_sense_are_refused(name: str, weights: list[float], tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="weights of popularity and model make no sense"):
-        load(write_blend(tmp_path / "bad.halfword", popularity=popularity))
+        load(write_blend(tmp_path / "bad.halfword", **{name: weights}))
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
@@ -177,6 +212,19 @@ def test_a_batch_and_the_cache_change_nothing(popular_path: Path) -> None:
     assert blend.complete_batch(prefixes) == [forgetful.complete(prefix) for prefix in prefixes]
 
 
+def test_the_longest_searches_are_cut_short(popular_path: Path) -> None:
+    neural = load(popular_path, cache=False, parts=("ngram", "network"))._part
+    options = engine_options(SearchOptions(beam=50))
+    whole = neural.search_cost("b", options)  # type: ignore[union-attr]
+    options.most_read = 12
+    cut = neural.search_cost("b", options)  # type: ignore[union-attr]
+    assert cut < whole
+    assert cut[0] <= 12 + 4 + 1  # as many as were read together, and the prefix
+    best = load(popular_path, cache=False).complete("b", beam=2)  # which cuts it at twenty
+    assert best
+    assert {each.text for each in best} <= {each.text for each in load(popular_path).complete("b", beam=50, count=100)}
+
+
 @pytest.mark.parametrize("count", [1, 10, 30])
 def test_where_many_queries_were_typed_the_network_is_not_asked(count: int, popular_path: Path) -> None:
     blend, memory = load(popular_path), load(popular_path, parts=("popular", "ngram"))
@@ -187,11 +235,12 @@ def test_where_many_queries_were_typed_the_network_is_not_asked(count: int, popu
 
 def test_quality_rewards_what_ranks_the_query_higher() -> None:
     offered: Offered = ("abc", "a", [("abc", 1.0, -5.0), ("abd", 0.0, -1.0)], 1.0)
-    trusts_typed, trusts_model = BlendWeights(0.0, 0.0, 0.1, 0.0), BlendWeights(0.9, 9.0, 9.0, 0.0)
+    trusts_typed, trusts_model = Weights(0.0, 0.0, 0.1, 0.0), Weights(0.9, 9.0, 9.0, 0.0)
     assert list(weighed(offered, trusts_typed)) == ["abc", "abd"]
     assert list(weighed(offered, trusts_model)) == ["abd", "abc"]
-    assert quality(tabulate([offered]), trusts_typed) == 1.5
-    assert quality(tabulate([offered]), trusts_model) == pytest.approx(0.5 + 0.25 * 1.5)
+    for choice in (trusts_typed, trusts_model):
+        assert quality(tabulate([offered]), BlendWeights(trusts_typed, choice)) == 1.5
+        assert quality(tabulate([offered]), BlendWeights(trusts_model, choice)) == pytest.approx(0.5 + 0.25 * 1.5)
 
 
 CANDIDATES = st.dictionaries(
@@ -205,15 +254,15 @@ OFFERED = st.builds(
     st.sampled_from([0.0, 1.0, 4.0, 20.0]),
 )
 WEIGHTS = st.builds(
-    BlendWeights, st.sampled_from([0.0, 0.8]), st.sampled_from([0.5, 2.0]), st.just(0.1), st.sampled_from([0.0, 0.12])
+    Weights, st.sampled_from([0.0, 0.8]), st.sampled_from([0.5, 2.0]), st.just(0.1), st.sampled_from([0.0, 0.12])
 )
 
 
-@given(st.lists(OFFERED, min_size=1, max_size=4), WEIGHTS)
+@given(st.lists(OFFERED, min_size=1, max_size=4), st.builds(BlendWeights, WEIGHTS, WEIGHTS))
 def test_quality_is_that_of_the_plain_metrics(offered: list[Offered], weights: BlendWeights) -> None:
     expected = 0.0
     for each in offered:
-        best = list(weighed(each, weights))[:10]
+        best = shown(each, weights)
         place = metrics.rank(each[0], best)
         partial = metrics.reciprocal(metrics.partial_rank(each[0], best))
         expected += metrics.reciprocal(place) + 0.25 * (partial + (place is not None))
@@ -227,7 +276,7 @@ def test_recovered_characters_end_at_the_first_prefix_that_misses() -> None:
         for query, walk in walks.items()
         for back, hit in enumerate(walk, 1)
     ]
-    assert recovered(tabulate(offered), BlendWeights(0.5, 1.0, 0.1, 0.0)) == (2 + 0 + 1) / 3
+    assert recovered(tabulate(offered), Weights(0.5, 1.0, 0.1, 0.0)) == (2 + 0 + 1) / 3
 
 
 def test_training_makes_a_blend_that_beats_popularity_on_a_small_log(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ class SearchOptions:
     prune: bool
     conditional: bool
     haste: float
+    most_read: int
     adapt: bool
     min_probability: float
     deadline_ms: float

@@ -2,8 +2,8 @@
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,31 +15,40 @@ from halfword.text import SHORTEST_QUERY
 
 TOKENS_FROM = 3000  # queries whose tokens decide between network and memory
 RANKED = 20_000  # queries that decide between popularity and model, each at one prefix,
-WALKED = 2_500  # and the first of them at every prefix
+WALKED = 4_000  # and the first of them at every prefix
 FEWEST = 300  # with fewer the usual weights are the better guess
 FEW = 3.0  # different queries that begin with a prefix; there a long text loses half of what it may lose
 _ROUNDS = 50
 _PRIOR = 2.0  # tokens that each bucket has seen of either part before it starts
 _SHRINK = 0.5  # half-way from an even mixture to the likeliest one ranks best (docs/blend.md)
 _DISCOUNTS = (0.5, 0.8)
-_BREADTHS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+_BREADTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 _LEAST = 0.1
+_SHORTNESSES = (0.0, 0.03, 0.06, 0.09, 0.12, 0.15)
 _CHARACTERS = 20.0  # of MRL that count as much as an MRR of 1
 _OFFERED = 10
-_SHORTNESSES = (0.0, 0.03, 0.06, 0.09, 0.12, 0.15)
+_PASSES = 2  # over order and choice, each fitted while the other stays
 
 Progress = Callable[[str], None]
 Offered = tuple[str, str, list[tuple[str, float, float]], float]  # query, prefix, candidates, distinct queries
 
 
 @dataclass(frozen=True, slots=True)
-class BlendWeights:
+class Weights:
     """What popularity counts against the model; the engine's header explains them."""
 
     discount: float
     breadth: float
     least: float
     shortness: float
+
+
+@dataclass(frozen=True, slots=True)
+class BlendWeights:
+    """How the answers are put in order, and which ten they are."""
+
+    order: Weights
+    choice: Weights
 
 
 def fit_mixture(path: Path, queries: Sequence[str], progress: Progress) -> dict[str, Array]:
@@ -82,10 +91,23 @@ def fit_popularity(path: Path, queries: Sequence[str], progress: Progress) -> di
     assert isinstance(blend, Blend)
     asked = tabulate([_offered(blend, query, metrics.hashed_prefix_length(query)) for query in rows])
     walked = tabulate([_offered(blend, query, typed) for query in rows[:WALKED] for typed in _walk(query)])
-    grid = itertools.starmap(BlendWeights, itertools.product(_DISCOUNTS, _BREADTHS, [_LEAST], _SHORTNESSES))
-    best = max(grid, key=lambda weights: quality(asked, weights) + recovered(walked, weights) / _CHARACTERS)
-    values = np.array([best.discount, best.breadth, best.least, best.shortness], "<f4")
-    return {"blend.popularity": Array("F32", values.tobytes())}
+
+    def worth(weights: BlendWeights) -> float:
+        return quality(asked, weights) + recovered(walked, weights.choice) / _CHARACTERS
+
+    best = BlendWeights(*[Weights(0.8, 2.0, _LEAST, 0.09)] * 2)
+    for _ in range(_PASSES):
+        best = max((replace(best, order=each) for each in _grid()), key=worth)
+        best = max((replace(best, choice=each) for each in _grid()), key=worth)
+    return {"blend.order": _array(best.order), "blend.choice": _array(best.choice)}
+
+
+def _grid() -> Iterable[Weights]:
+    return itertools.starmap(Weights, itertools.product(_DISCOUNTS, _BREADTHS, [_LEAST], _SHORTNESSES))
+
+
+def _array(weights: Weights) -> Array:
+    return Array("F32", np.array(astuple(weights), "<f4").tobytes())
 
 
 def _walk(query: str) -> range:
@@ -130,25 +152,34 @@ def tabulate(offered: Sequence[Offered]) -> Offers:
 
 def quality(offers: Offers, weights: BlendWeights) -> float:
     """Return how well `weights` rank: MRR first, and a quarter each of PMRR and success@10."""
-    scores = _scores(offers, weights)
-    place, partial = _places(scores, offers.whole), _places(scores, offers.partial)
+    chosen = _chosen(_scores(offers, weights.choice))
+    scores = np.where(chosen, _scores(offers, weights.order), -1.0)
+    place, partial = _places(scores, offers.whole & chosen), _places(scores, offers.partial & chosen)
     return float(np.mean(1 / place + 0.25 * (1 / partial + (place <= _OFFERED))))
 
 
-def recovered(walks: Offers, weights: BlendWeights) -> float:
+def recovered(walks: Offers, choice: Weights) -> float:
     """Return how many characters at the end of a query need not be typed, on average (MRL)."""
-    missed = np.cumsum(_places(_scores(walks, weights), walks.whole) > _OFFERED)
+    missed = np.cumsum(_places(_scores(walks, choice), walks.whole) > _OFFERED)
     starts = np.flatnonzero(walks.longest)
     before = np.concatenate([[0], missed])[starts]  # what was missed before each walk
     unbroken = missed == np.repeat(before, np.diff([*starts, len(missed)]))
     return float(unbroken.sum() / len(starts))
 
 
-def _scores(offers: Offers, weights: BlendWeights) -> np.ndarray:
-    model = weights.least + weights.breadth * offers.distinct
+def _scores(offers: Offers, weights: Weights) -> np.ndarray:
+    model = weights.least + weights.breadth * offers.distinct**0.75
     shortness = weights.shortness * offers.distinct / (offers.distinct + FEW)
     scores = np.maximum(offers.counts - weights.discount, 0.0) + model * np.exp(offers.scores)
     return np.where(offers.counts >= 0, scores * np.exp(-shortness * offers.added), -1.0)
+
+
+def _chosen(scores: np.ndarray) -> np.ndarray:
+    """Return which of each row's candidates are the ten with the best scores, ties by text."""
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :_OFFERED]
+    chosen = np.zeros(scores.shape, bool)
+    np.put_along_axis(chosen, best, True, 1)
+    return chosen & (scores >= 0)
 
 
 def _places(scores: np.ndarray, wanted: np.ndarray) -> np.ndarray:
