@@ -24,7 +24,7 @@ constexpr std::size_t enough = 3;
 /// So many different queries that begin with the prefix, and what a search misses hardly matters.
 constexpr std::size_t many = 10;
 
-/// So many answers are chosen together, and then put in order.
+/// So many answers at least are chosen together, and then put in order.
 constexpr std::size_t page = 10;
 
 /// How wide and how hastily to search: the more queries popularity knows that begin with the prefix, the less it
@@ -33,8 +33,6 @@ SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
   constexpr std::size_t widest = 1000;
   const bool knows_many = distinct >= many;
   const std::size_t wider = options.beam * (distinct == 0 ? 4 : 2);
-  // Few searches are so long; but what takes three times as long as others would be waited for.
-  if (distinct < enough) options.most_read = std::max(6 * options.beam, 2 * options.count);
   options.beam = knows_many ? (4 * options.beam + 4) / 5 : std::max(options.beam, std::min(wider, widest));
   options.haste = knows_many ? 1.5 : 0.5;
   return options;
@@ -76,19 +74,25 @@ class Weighing {
 
 Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory)
     : popular_(popular), neural_(neural), memory_(memory) {
+  if (file.holds("blend.popularity")) {
+    throw ModelFileError(
+        "its weights are of an earlier version; fit them again with: halfword train DATA --base MODEL");
+  }
   read_weights(file, "blend.order", order_);
   read_weights(file, "blend.choice", choice_);
 }
 
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
   const TypedQueries typed = popular_.most_typed(prefix, options.count, options.echo);
-  SearchOptions asked = options.adapt ? effort_for(options, typed.distinct) : options;
-  asked.conditional = true;
-  asked.min_probability = 0.0;
-  asked.surplus = options.count;  // what ended just below the best may have been typed often
   // Where popularity knows enough, the network has next to nothing to add, and takes most of the time. (The probability
   // of the prefix is to be that of both wherever it is asked for.)
   const bool hurries = options.adapt && options.conditional && memory_ != nullptr && typed.distinct >= enough;
+  SearchOptions asked = options.adapt ? effort_for(options, typed.distinct) : options;
+  // Few searches are so long; but one that takes twice as long as the others is one that is waited for.
+  if (options.adapt && !hurries) asked.most_read = std::max(6 * options.beam, 2 * options.count);
+  asked.conditional = true;
+  asked.min_probability = 0.0;
+  asked.surplus = options.count;  // what ended just below the best may have been typed often
   SearchResult found = (hurries ? *memory_ : neural_).complete(prefix, asked);
   Candidates all{{}, static_cast<double>(typed.total), static_cast<double>(typed.distinct), found.mass, {}};
   for (Completion& completion : found.completions) {
@@ -125,20 +129,20 @@ SearchResult Blend::complete(std::string_view prefix, const SearchOptions& optio
   for (Candidate& candidate : all.list) {
     const double added = characters_beyond(prefix, candidate.text);
     const double worth = choice.probability(candidate, added);
-    const double probability = order.probability(candidate, added);
-    // Nor what a damaged model says that is no number.
-    if (!(probability >= options.min_probability) || !(worth >= 0.0)) continue;
-    const double score = std::log(probability) + (options.conditional ? 0.0 : all.mass);
+    const double score = std::log(order.probability(candidate, added)) + (options.conditional ? 0.0 : all.mass);
+    if (std::isnan(worth) || std::isnan(score)) continue;  // a damaged model may say what is no number
     chosen.push_back({worth, {std::move(candidate.text), score, candidate.source}});
   }
   std::sort(chosen.begin(), chosen.end(), [](const auto& left, const auto& right) {
     return left.first != right.first ? left.first > right.first : left.second.text < right.second.text;
   });
+  if (chosen.size() > asked.count) chosen.resize(asked.count);
   SearchResult result = std::move(all.cost);
-  for (auto& each : chosen) result.completions.push_back(std::move(each.second));
-  const auto second = result.completions.begin() + static_cast<std::ptrdiff_t>(std::min(page, chosen.size()));
-  std::sort(result.completions.begin(), second, comes_first);
-  std::sort(second, result.completions.end(), comes_first);
+  const double floor = std::log(options.min_probability) + (options.conditional ? 0.0 : all.mass);
+  for (auto& [worth, completion] : chosen) {
+    if (completion.score >= floor) result.completions.push_back(std::move(completion));
+  }
+  std::sort(result.completions.begin(), result.completions.end(), comes_first);
   if (result.completions.size() > options.count) result.completions.resize(options.count);
   return result;
 }

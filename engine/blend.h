@@ -46,9 +46,10 @@ struct Candidates {
 /// of q beyond p), for models believe too much in long texts; where little was typed that costs more than it brings.
 /// Candidates come from both sides.
 ///
-/// There are two sets of weights. Which ten are shown is one question: a query is typed key by key, so a long one is
-/// looked for at many prefixes and should be among the ten early. In which order they are shown is another: what is
-/// likely soonest comes first, a short beginning before all that goes on from it.
+/// There are two sets of weights. Which ten (or as many as are asked for, if more) are shown is one question: a query
+/// is typed key by key, so a long one is looked for at many prefixes, and should be among them early. In which order
+/// they are shown, best first, is another: a short beginning may well come before all that goes on from it. What is
+/// told as an answer's probability is that of the order.
 class Blend {
  public:
   /// `memory` is the same model without its network, where it has both.

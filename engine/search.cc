@@ -81,11 +81,11 @@ class Search {
         continue;
       }
       if (best.row == Child::unread) {
-        if (!in_time()) break;
-        if (read_ >= options_.most_read) {
+        if (read_ >= options_.most_read && options_.prune) {
           drop(frontier_.take(length));
           continue;
         }
+        if (!in_time()) break;
         read_on(length);
       }
       take(length);

@@ -1,4 +1,4 @@
-"""One command trains a wide network and the one that it teaches."""
+"""One command trains wide networks and the one that they teach."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -33,19 +33,26 @@ def train(
     return best.train_best(data, output, options, teacher, lambda stage: None)
 
 
-def test_the_wide_network_stays_beside_the_one_it_taught(data: Dataset, tmp_path: Path) -> None:
+def teachers_of(model: Path) -> list[Path]:
+    return [model.with_name(f"{model.stem}.teacher-{number}.halfword") for number in (1, 2, 3)]
+
+
+def test_the_wide_networks_stay_beside_the_one_they_taught(data: Dataset, tmp_path: Path) -> None:
     card = train(data, tmp_path / "my.halfword")
-    teacher = tmp_path / "my.teacher.halfword"
-    assert read_header(teacher).card["parts"]["network"]["hidden_size"] == 24
+    teachers = teachers_of(tmp_path / "my.halfword")
+    cards = [read_header(teacher).card["parts"]["network"] for teacher in teachers]
+    assert [each["hidden_size"] for each in cards] == [24, 24, 24]
+    assert [each["options"]["seed"] for each in cards] == [0, 1, 2]
     assert card["parts"]["network"]["hidden_size"] == SMALL.network.hidden_size
-    assert card["parts"]["network"]["options"]["teachers"] == [str(teacher)]
-    assert not checkpoint_path(teacher).exists()
+    assert card["parts"]["network"]["options"]["teachers"] == [str(teacher) for teacher in teachers]
+    assert not any(checkpoint_path(teacher).exists() for teacher in teachers)
 
 
 def test_a_finished_teacher_is_not_trained_again(
     data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, teacher = tmp_path / "my.halfword", tmp_path / "my.teacher.halfword"
+    model = tmp_path / "my.halfword"
+    first, second, third = teachers_of(model)
     train(data, model)
     trained: list[tuple[str, bool]] = []
 
@@ -61,21 +68,27 @@ def test_a_finished_teacher_is_not_trained_again(
     monkeypatch.setattr(best, "train", note)
     going_on = replace(PUPIL, resume=True)
     assert trained_by(going_on) == [(model.name, False)]
-    assert trained_by() == [(teacher.name, False), (model.name, False)]
-    assert trained_by(going_on, changed(WIDE, {"seed": 7})) == [(teacher.name, True), (model.name, False)]
+    again = [(path.name, False) for path in (first, second, third, model)]
+    assert trained_by() == again
+    changed_mind = [(path.name, True) for path in (first, second, third)]
+    assert trained_by(going_on, changed(WIDE, {"seed": 7})) == [*changed_mind, (model.name, False)]
     checkpoint_path(model).touch()
     assert trained_by(going_on) == [(model.name, True)]
-    checkpoint_path(teacher).touch()
-    assert trained_by(going_on) == [(teacher.name, True), (model.name, True)]
+    checkpoint_path(second).touch()
+    assert trained_by(going_on) == [(second.name, True), (model.name, True)]
+    third.unlink()
+    assert trained_by(going_on) == [(second.name, True), (third.name, False), (model.name, True)]
+    first.unlink()
+    assert trained_by(going_on)[0] == (first.name, True)  # which says that there is nothing to go on with
 
 
-def test_what_would_stop_the_second_training_is_found_before_the_first(data: Dataset, tmp_path: Path) -> None:
+def test_what_would_stop_the_last_training_is_found_before_the_first(data: Dataset, tmp_path: Path) -> None:
     checkpoint_path(tmp_path / "my.halfword").touch()
     with pytest.raises(ModelFileError, match="left from a training that was stopped; go on with --resume"):
         train(data, tmp_path / "my.halfword")
     with pytest.raises(OutputError):
         train(data, tmp_path)
-    assert not (tmp_path / "my.teacher.halfword").exists()
+    assert not any(path.exists() for path in teachers_of(tmp_path / "my.halfword"))
 
 
 def test_the_command_passes_on_what_both_must_share(
@@ -111,7 +124,7 @@ def test_the_time_limit_is_shared(data: Dataset, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(best, "train", note)
     limited = replace(SMALL, time_limit=20.0)
     train(data, tmp_path / "my.halfword", replace(PUPIL, network=limited), replace(WIDE, time_limit=20.0))
-    assert limits == [10.0, 10.0]
+    assert limits == [5.0] * 4
 
 
 def test_several_processes_are_refused(data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

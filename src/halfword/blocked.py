@@ -101,10 +101,16 @@ class Filtered:
 
     def _refilled(self, prefix: str, found: list[Completion], options: SearchOptions) -> list[Completion]:
         allowed = self._blocklist.allowed(found)
-        if len(allowed) < len(found) == options.count:  # there may be more behind those that were struck out
-            more = replace(options, count=min(2 * options.count + 10, MOST_COMPLETIONS))
-            allowed = self._blocklist.allowed(self._completer.complete(prefix, more))
-        return allowed[: options.count]
+        if not len(allowed) < len(found) == options.count:
+            return allowed
+        # There may be more behind those that were struck out; those that were not stay.
+        more = replace(options, count=min(2 * options.count + 10, MOST_COMPLETIONS))
+        known = {completion.text for completion in allowed}
+        others = [
+            each for each in self._blocklist.allowed(self._completer.complete(prefix, more)) if each.text not in known
+        ]
+        filled = [*allowed, *others[: options.count - len(allowed)]]
+        return sorted(filled, key=lambda completion: (-completion.score, completion.text))
 
 
 def filtered(completer: BatchCompleter) -> Filtered:

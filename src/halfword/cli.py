@@ -163,7 +163,7 @@ def train(
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
     parts: Annotated[str, typer.Option("--parts", help="What to learn.")] = "popular,ngram,network",
     fast: Annotated[bool, typer.Option("--fast", help="A smaller network, for less time a key.")] = False,
-    best: Annotated[bool, typer.Option("--best", help="A larger one, taught by a still larger.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="A larger one, taught by three still larger.")] = False,
     preset: Annotated[str | None, _rare(help="default, fast, teacher, taught or paper.")] = None,
     segmentation: Annotated[str | None, _rare(help="char, bpe or unigram.")] = None,
     vocabulary: Annotated[int | None, _rare(help="Pieces to learn.")] = None,
@@ -218,7 +218,7 @@ def train(
     preset = _preset_of(preset, fast, best)
     if best and (teacher or base or "network" not in chosen):
         raise OptionError(
-            "--best trains a network and its teacher; leave out --teacher and --base, keep the network in --parts"
+            "--best trains a network and its teachers; leave out --teacher and --base, keep the network in --parts"
         )
     options = TrainOptions(
         parts=chosen,

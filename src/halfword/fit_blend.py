@@ -97,7 +97,7 @@ def fit_popularity(path: Path, queries: Sequence[str], progress: Progress) -> di
 
     best = BlendWeights(*[Weights(0.8, 2.0, _LEAST, 0.09)] * 2)
     for _ in range(_PASSES):
-        best = max((replace(best, order=each) for each in _grid()), key=worth)
+        best = max((replace(best, order=each) for each in _grid()), key=lambda weights: quality(asked, weights))
         best = max((replace(best, choice=each) for each in _grid()), key=worth)
     return {"blend.order": _array(best.order), "blend.choice": _array(best.choice)}
 

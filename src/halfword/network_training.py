@@ -112,8 +112,10 @@ PRESETS = {
     "teacher": NetworkTraining(  # too large to ask at every key
         network=NetworkOptions(embedding_size=300, hidden_size=1200, input_dropout=0.1, output_dropout=0.3), epochs=60
     ),
-    "taught": NetworkTraining(  # what a teacher says is smooth already, so less is dropped
-        network=NetworkOptions(embedding_size=1000, hidden_size=600, recurrent_dropout=0.1), epochs=60
+    "taught": NetworkTraining(  # what teachers say is smooth already, so less is dropped
+        network=NetworkOptions(embedding_size=1000, hidden_size=800, recurrent_dropout=0.1),
+        epochs=60,
+        teacher_share=0.9,
     ),
     "paper": NetworkTraining(
         segment=SegmentOptions(kind=Kind.BPE, size=256, coverage=0.9995),

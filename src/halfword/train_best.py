@@ -1,4 +1,4 @@
-"""The best model that one command makes: a network too wide to ask at every key is trained first, and teaches."""
+"""The best model that one command makes: networks too wide to ask at every key are trained first, and teach."""
 
 import os
 from collections.abc import Callable
@@ -14,26 +14,32 @@ from halfword.model_file import read_header
 from halfword.network_training import NetworkTraining, checkpoint_path
 from halfword.train import TrainOptions, train
 
+TEACHERS = 3  # each from other weights; what they agree on is worth more than what one says (docs/training.md)
+
 
 def train_best(
     data: Dataset, output: Path, options: TrainOptions, teacher: NetworkTraining, progress: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Train `teacher` beside `output`, then `output` with it, each in half of the time limit; return the card."""
+    """Train teachers beside `output`, then `output` with them, each in its share of the time limit; return the card."""
     assert options.network is not None
     _check(output, options)
-    path = output.with_name(f"{output.stem}.teacher{output.suffix}")
-    if not (options.resume and _is_finished(path, data, teacher)):
-        taught_by = TrainOptions(
-            parts=("network",), network=_half_as_long(teacher), device=options.device, resume=options.resume
+    paths = [output.with_name(f"{output.stem}.teacher-{number + 1}{output.suffix}") for number in range(TEACHERS)]
+    for number, path in enumerate(paths):
+        network = replace(_in_its_share(teacher), seed=teacher.seed + number)
+        if options.resume and _is_finished(path, data, network):
+            continue
+        begun = number == 0 or path.exists() or checkpoint_path(path).exists()
+        alone = TrainOptions(
+            parts=("network",), network=network, device=options.device, resume=options.resume and begun
         )
-        train(data, path, taught_by, lambda stage: progress(f"teacher: {stage}"))
-    pupil = replace(_half_as_long(options.network), teachers=(str(path),))
+        train(data, path, alone, lambda stage, number=number: progress(f"teacher {number + 1}: {stage}"))  # type: ignore[misc]
+    pupil = replace(_in_its_share(options.network), teachers=tuple(map(str, paths)))
     resume = options.resume and checkpoint_path(output).exists()
     return train(data, output, replace(options, network=pupil, resume=resume), progress)
 
 
 def _check(output: Path, options: TrainOptions) -> None:
-    """Find what would stop the second training before the first one, not hours later."""
+    """Find what would stop the last training before the first one, not hours later."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise OptionError("--best is for one process; with torchrun train --preset teacher first, then --preset taught")
     check_output_file(output)
@@ -54,5 +60,5 @@ def _is_finished(path: Path, data: Dataset, teacher: NetworkTraining) -> bool:
     return card.get("data") == data.about() and all(made.get(name) == value for name, value in wanted.items())
 
 
-def _half_as_long(network: NetworkTraining) -> NetworkTraining:
-    return replace(network, time_limit=network.time_limit / 2) if network.time_limit else network
+def _in_its_share(network: NetworkTraining) -> NetworkTraining:
+    return replace(network, time_limit=network.time_limit / (TEACHERS + 1)) if network.time_limit else network

@@ -64,7 +64,12 @@ def blend(preset: str, *teachers: Recipe) -> Recipe:
 
 
 TEACHER = Recipe(name="teacher", network=preset_named("teacher"))
+TEACHERS = (
+    TEACHER,
+    *(Recipe(name=f"teacher-{seed + 1}", network=changed(preset_named("teacher"), {"seed": seed})) for seed in (1, 2)),
+)
 _SMALL = {"embedding_size": 100, "hidden_size": 600, "epochs": 30}  # the paper's size, over the teacher's pieces
+_ONE_TEACHER = {**_SMALL, "teacher_share": 0.7}  # who is to be trusted less than three
 SMALL = Recipe(name="small", network=changed(preset_named("default"), _SMALL))
-STUDENT = Recipe(name="student", network=changed(preset_named("taught"), _SMALL), teachers=(TEACHER,))
+STUDENT = Recipe(name="student", network=changed(preset_named("taught"), _ONE_TEACHER), teachers=(TEACHER,))
 POPULAR = Recipe(name="popular", parts=("popular",))

@@ -7,7 +7,7 @@ from typing import Any
 from halfword.complete import PARTS, SearchOptions
 from halfword.errors import OptionError
 from halfword.reproduce.published import PUBLISHED, Published
-from halfword.reproduce.recipes import POPULAR, SMALL, STUDENT, TEACHER, Recipe, blend, paper_network
+from halfword.reproduce.recipes import POPULAR, SMALL, STUDENT, TEACHER, TEACHERS, Recipe, blend, paper_network
 
 GROUPS = {
     "paper": "The paper's table",
@@ -53,7 +53,7 @@ _MERGE = replace(_PLAIN, merge=True)
 _BOTH = replace(_PLAIN, retrace=None, merge=True)
 
 CHAR, BPE, SR = paper_network("char"), paper_network("bpe"), paper_network("unigram")
-FAST, DEFAULT, BEST = blend("fast"), blend("default"), blend("taught", TEACHER)
+FAST, DEFAULT, BEST = blend("fast"), blend("default"), blend("taught", *TEACHERS)
 
 
 def _paper() -> Iterable[Row]:
