@@ -74,10 +74,6 @@ class Weighing {
 
 Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory)
     : popular_(popular), neural_(neural), memory_(memory) {
-  if (file.holds("blend.popularity")) {
-    throw ModelFileError(
-        "its weights are of an earlier version; fit them again with: halfword train DATA --base MODEL");
-  }
   read_weights(file, "blend.order", order_);
   read_weights(file, "blend.choice", choice_);
 }

@@ -194,6 +194,11 @@ def _assemble(
 ) -> Popular | Neural | Blend:
     file = open_model_file(path, header, left_out=set(PARTS) - set(parts))
     wanted = {part for part in parts if header.holds(part)}
+    if "blend.popularity" in header.places and "popular" in wanted and len(wanted) > 1:
+        again = f"halfword train DATA --base {path} -o NEW"
+        raise ModelFileError(
+            f"{path}: how it weighs its parts is of an earlier version; learn that again with: {again}"
+        )
     popular = engine.Popular(file) if "popular" in wanted else None
     if wanted & {"ngram", "network"}:
         sizes = (CACHED_STATES, CACHED_ANSWERS) if cache else (0, 0)
