@@ -85,7 +85,7 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
   const bool hurries = options.adapt && options.conditional && memory_ != nullptr && typed.distinct >= enough;
   SearchOptions asked = options.adapt ? effort_for(options, typed.distinct) : options;
   // Few searches are so long; but one that takes twice as long as the others is one that is waited for.
-  if (options.adapt && !hurries) asked.most_read = std::max(6 * options.beam, 2 * options.count);
+  if (options.adapt && !hurries) asked.most_read = std::max(20 + 4 * options.beam, 2 * options.count);
   asked.conditional = true;
   asked.min_probability = 0.0;
   asked.surplus = options.count;  // what ended just below the best may have been typed often
