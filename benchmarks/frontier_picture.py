@@ -19,7 +19,7 @@ class Point(NamedTuple):
 
 
 def picture(points: list[Point]) -> str:
-    """Draw MRR against the median latency, on a logarithmic scale."""
+    """Draw MRR against the mean latency, on a logarithmic scale."""
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
     lines = [head + 'font-size="12">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *_axes()]
     for point in points:
@@ -30,7 +30,7 @@ def picture(points: list[Point]) -> str:
     ):
         lines += _mark(point, "", str(number))
         legend = f"{number}  {point.name}: MRR {point.mrr:.3f}, {point.milliseconds:.2f} ms"
-        lines.append(_text(LEFT + 190, 182 + 14 * number, legend, "start", OURS))
+        lines.append(_text(LEFT + 225, 176 + 14 * number, legend, "start", OURS))
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -49,7 +49,7 @@ def _axes() -> Iterator[str]:
         x, y = _place(FASTEST, hundredths / 100)
         yield f'<path d="M{LEFT} {y:.0f}H{WIDTH - MARGIN}" stroke="#eee"/>'
         yield _text(x - 8, y + 4, f"{hundredths / 100:.2f}", "end")
-    yield _text(WIDTH / 2, HEIGHT - 15, "milliseconds a completion on one core, median", "middle")
+    yield _text(WIDTH / 2, HEIGHT - 15, "milliseconds a completion on one core, mean", "middle")
     yield _text(LEFT, 14, "MRR over all", "middle")
 
 
