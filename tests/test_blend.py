@@ -253,6 +253,14 @@ def test_the_longest_searches_are_cut_short(popular_path: Path) -> None:
     assert cost < search_cost(popular_path, PARTS, "d", SearchOptions(beam=20, haste=0.5))  # which nothing cuts
 
 
+def test_two_queries_are_too_few_to_do_without_the_network_and_three_are_not(tmp_path: Path) -> None:
+    counts = {"ba": 1, "bb": 1, "ca": 1, "cb": 1, "cc": 1}
+    path = write_toy(tmp_path / "few.halfword", Toy(parts=PARTS, counts=counts))
+    blend, memory = load(path), load(path, parts=("popular", "ngram"))
+    assert blend.complete("b") != memory.complete("b")
+    assert blend.complete("c") == memory.complete("c")
+
+
 @pytest.mark.parametrize("count", [1, 10, 30])
 def test_where_many_queries_were_typed_the_network_is_not_asked(count: int, popular_path: Path) -> None:
     blend, memory = load(popular_path), load(popular_path, parts=("popular", "ngram"))

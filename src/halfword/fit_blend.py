@@ -18,6 +18,7 @@ RANKED = 20_000  # queries that decide between popularity and model, each at one
 WALKED = 4_000  # and the first of them at every prefix
 FEWEST = 300  # with fewer the usual weights are the better guess
 FEW = 3.0  # different queries that begin with a prefix; there a long text loses half of what it may lose
+GROWTH = 0.75  # the model's weight grows with this power of the different queries that begin with a prefix
 _ROUNDS = 50
 _PRIOR = 2.0  # tokens that each bucket has seen of either part before it starts
 _SHRINK = 0.5  # half-way from an even mixture to the likeliest one ranks best (docs/blend.md)
@@ -95,7 +96,8 @@ def fit_popularity(path: Path, queries: Sequence[str], progress: Progress) -> di
     def worth(weights: BlendWeights) -> float:
         return quality(asked, weights) + recovered(walked, weights.choice) / _CHARACTERS
 
-    best = BlendWeights(*[Weights(0.8, 2.0, _LEAST, 0.09)] * 2)
+    middling = Weights(0.8, 2.0, _LEAST, 0.09)
+    best = BlendWeights(middling, middling)
     for _ in range(_PASSES):
         best = max((replace(best, order=each) for each in _grid()), key=lambda weights: quality(asked, weights))
         best = max((replace(best, choice=each) for each in _grid()), key=worth)
@@ -168,7 +170,7 @@ def recovered(walks: Offers, choice: Weights) -> float:
 
 
 def _scores(offers: Offers, weights: Weights) -> np.ndarray:
-    model = weights.least + weights.breadth * offers.distinct**0.75
+    model = weights.least + weights.breadth * offers.distinct**GROWTH
     shortness = weights.shortness * offers.distinct / (offers.distinct + FEW)
     scores = np.maximum(offers.counts - weights.discount, 0.0) + model * np.exp(offers.scores)
     return np.where(offers.counts >= 0, scores * np.exp(-shortness * offers.added), -1.0)

@@ -127,6 +127,9 @@ PRESETS = {
 }
 
 
+TEACHERS = 3  # for a taught network, each from other weights: what they agree on is worth more than what one says
+
+
 def checkpoint_path(output: Path) -> Path:
     """Return where the state of an unfinished training of the model file `output` lies."""
     return output.with_name(f"{output.name}.checkpoint")

@@ -11,10 +11,8 @@ from halfword.dataset import Dataset
 from halfword.errors import ModelFileError, OptionError
 from halfword.files import check_output_file
 from halfword.model_file import read_header
-from halfword.network_training import NetworkTraining, checkpoint_path
+from halfword.network_training import TEACHERS, NetworkTraining, checkpoint_path
 from halfword.train import TrainOptions, train
-
-TEACHERS = 3  # each from other weights; what they agree on is worth more than what one says (docs/training.md)
 
 
 def train_best(
@@ -32,7 +30,7 @@ def train_best(
         alone = TrainOptions(
             parts=("network",), network=network, device=options.device, resume=options.resume and begun
         )
-        train(data, path, alone, lambda stage, number=number: progress(f"teacher {number + 1}: {stage}"))  # type: ignore[misc]
+        train(data, path, alone, _named(f"teacher {number + 1}", progress))
     pupil = replace(_in_its_share(options.network), teachers=tuple(map(str, paths)))
     resume = options.resume and checkpoint_path(output).exists()
     return train(data, output, replace(options, network=pupil, resume=resume), progress)
@@ -58,6 +56,10 @@ def _is_finished(path: Path, data: Dataset, teacher: NetworkTraining) -> bool:
     made = card.get("parts", {}).get("network", {}).get("options", {})
     wanted = {**asdict(teacher.segment), **asdict(teacher.network), "epochs": teacher.epochs, "seed": teacher.seed}
     return card.get("data") == data.about() and all(made.get(name) == value for name, value in wanted.items())
+
+
+def _named(name: str, progress: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda stage: progress(f"{name}: {stage}")
 
 
 def _in_its_share(network: NetworkTraining) -> NetworkTraining:

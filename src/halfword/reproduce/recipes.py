@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from halfword.network_training import TEACHERS as TEACHER_COUNT
 from halfword.network_training import NetworkTraining, changed, preset_named
 
 _QUICK = {"embedding_size": 32, "epochs": 4, "time_limit": 0.5}
@@ -66,7 +67,10 @@ def blend(preset: str, *teachers: Recipe) -> Recipe:
 TEACHER = Recipe(name="teacher", network=preset_named("teacher"))
 TEACHERS = (
     TEACHER,
-    *(Recipe(name=f"teacher-{seed + 1}", network=changed(preset_named("teacher"), {"seed": seed})) for seed in (1, 2)),
+    *(
+        Recipe(name=f"teacher-{seed + 1}", network=changed(preset_named("teacher"), {"seed": seed}))
+        for seed in range(1, TEACHER_COUNT)
+    ),
 )
 _SMALL = {"embedding_size": 100, "hidden_size": 600, "epochs": 30}  # the paper's size, over the teacher's pieces
 _ONE_TEACHER = {**_SMALL, "teacher_share": 0.7}  # who is to be trusted less than three
