@@ -52,7 +52,7 @@ void LanguageModel::start(ModelStates& states) const {
   grow(states.memory, 1);
 }
 
-void LanguageModel::step(const ModelStates& from, std::span<const Step> steps, ModelStates& to, std::size_t first,
+void LanguageModel::step(ModelStates& from, std::span<const Step> steps, ModelStates& to, std::size_t first,
                          ModelScratch& scratch) const {
   if (network_) network_->step(from.network, steps, to.network, first, scratch.network);
   if (!memory_) return;

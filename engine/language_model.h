@@ -47,7 +47,7 @@ class LanguageModel {
   void start(ModelStates& states) const;
 
   /// Read a piece from each of the rows named by `steps`; row `first` + i of `to` is where step i leads.
-  void step(const ModelStates& from, std::span<const Step> steps, ModelStates& to, std::size_t first,
+  void step(ModelStates& from, std::span<const Step> steps, ModelStates& to, std::size_t first,
             ModelScratch& scratch) const;
 
   /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`.

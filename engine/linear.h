@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,6 +22,12 @@ struct InputRows {
   AlignedVector<float> floats;
   AlignedVector<std::uint8_t> bytes;
   std::vector<float> steps;
+};
+
+/// Rows of products of a matrix with inputs, before their scale: floats, or for the 8-bit precision whole numbers.
+struct ProductRows {
+  AlignedVector<float> floats;
+  AlignedVector<std::int32_t> sums;
 };
 
 /// Make room for `size` values; buffers only ever grow, so that a thread's own stop being allocated.
@@ -56,23 +63,39 @@ class Linear {
   std::size_t outputs() const { return int8_ ? int8_->outputs : float32_->outputs; }  // padded
   std::size_t inputs() const { return int8_ ? int8_->inputs : float32_->inputs; }     // padded
 
-  /// results[row] = addend_of(row) + matrix × inputs[row]; in 8 bits the addend may be in bfloat16.
-  template <typename AddendOf>
-  void multiply(const Kernels& kernels, const InputRows& inputs, std::size_t rows, const AddendOf& addend_of,
-                AlignedVector<std::int32_t>& sums, float* results) const {
+  /// products[row] = matrix × inputs[row], but for the scale.
+  void multiply(const Kernels& kernels, const InputRows& inputs, std::size_t rows, ProductRows& products) const {
+    const std::size_t size = rows * outputs();
+    if (int8_) {
+      grow(products.sums, size);
+      kernels.multiply_int8(*int8_, inputs.bytes.data(), rows, products.sums.data());
+    } else {
+      grow(products.floats, size);
+      kernels.multiply_float(*float32_, inputs.floats.data(), rows, products.floats.data());
+    }
+  }
+
+  /// results = addend + the product in `row`, whose inputs had this step; in 8 bits the addend may be in bfloat16.
+  template <typename Addend>
+  void add(const Kernels& kernels, const ProductRows& products, std::size_t row, float step, const Addend* addend,
+           float* results) const {
     const std::size_t width = outputs();
-    if constexpr (std::is_same_v<decltype(addend_of(0)), const float*>) {
+    if constexpr (std::is_same_v<Addend, float>) {
       if (float32_) {
-        kernels.multiply_float(*float32_, inputs.floats.data(), rows, results);
-        for (std::size_t row = 0; row < rows; ++row) kernels.add(addend_of(row), width, results + row * width);
+        std::copy_n(products.floats.data() + row * width, width, results);
+        kernels.add(addend, width, results);
         return;
       }
     }
-    grow(sums, rows * width);
-    for (std::size_t row = 0; row < rows; ++row) prefetch(addend_of(row), width);
-    kernels.multiply_int8(*int8_, inputs.bytes.data(), rows, sums.data());
+    dequantise(kernels, products.sums.data() + row * width, step, addend, results);
+  }
+
+  /// results[row] = addend + matrix × inputs[row].
+  void multiply_and_add(const Kernels& kernels, const InputRows& inputs, std::size_t rows, const float* addend,
+                        ProductRows& products, float* results) const {
+    multiply(kernels, inputs, rows, products);
     for (std::size_t row = 0; row < rows; ++row) {
-      dequantise(kernels, sums.data() + row * width, inputs.steps[row], addend_of(row), results + row * width);
+      add(kernels, products, row, int8_ ? inputs.steps[row] : 1.0F, addend, results + row * outputs());
     }
   }
 

@@ -112,18 +112,27 @@ void Lstm::reserve(StateRows& states, std::size_t rows) const {
   grow(states.steps, rows * layers_.size());
 }
 
+/// Rows hold something new: nothing was multiplied for them yet.
+void Lstm::renew(StateRows& states, std::size_t first, std::size_t rows) const {
+  const std::size_t begin = std::min(first * layers_.size(), states.multiplied.size());
+  const std::size_t end = std::min((first + rows) * layers_.size(), states.multiplied.size());
+  std::fill(states.multiplied.data() + begin, states.multiplied.data() + end, std::uint8_t{0});
+}
+
 void Lstm::start(StateRows& states) const {
   reserve(states, 1);
+  renew(states, 0, 1);
   std::fill_n(states.cells.begin(), layers_.size() * hidden_, 0.0F);
   std::fill_n(states.hidden.begin(), layers_.size() * padded_hidden_, 0.0F);
   std::fill_n(states.bytes.begin(), layers_.size() * padded_hidden_, std::uint8_t{128});
   std::fill_n(states.steps.begin(), layers_.size(), 1.0F);
 }
 
-void Lstm::step(const StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
+void Lstm::step(StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
                 LstmScratch& scratch) const {
   reserve(to, first + steps.size());
   for (std::size_t index = 0; index < layers_.size(); ++index) step_layer(index, from, steps, to, first, scratch);
+  renew(to, first, steps.size());
 }
 
 /// Bring hidden values of one layer side by side: row i of `inputs` is row row_of(i) of `states`.
@@ -146,26 +155,61 @@ void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, 
   }
 }
 
-void Lstm::step_layer(std::size_t index, const StateRows& from, std::span<const Step> steps, StateRows& to,
-                      std::size_t first, LstmScratch& scratch) const {
+/// Multiply the hidden values of the rows that `steps` go on from, unless that was done before.
+void Lstm::multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps,
+                         LstmScratch& scratch) const {
+  const Linear& recurrent = layers_[index].recurrent;
+  const std::size_t width = recurrent.outputs();
+  std::vector<std::size_t>& rows = scratch.rows;
+  rows.clear();
+  for (const Step& step : steps) {
+    const std::size_t place = step.row * layers_.size() + index;
+    grow(states.multiplied, place + 1);
+    if (std::exchange(states.multiplied[place], 1) == 0) rows.push_back(step.row);
+  }
+  if (rows.empty()) return;
+  gather(states, index, rows.size(), [&](std::size_t i) { return rows[i]; }, scratch.inputs);
+  recurrent.multiply(kernels_, scratch.inputs, rows.size(), scratch.products);
+  const auto keep = [&](const auto& made, auto& kept) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::size_t place = (rows[i] * layers_.size() + index) * width;
+      grow(kept, place + width);
+      std::copy_n(made.data() + i * width, width, kept.data() + place);
+    }
+  };
+  if (precision_ == Precision::int8) {
+    keep(scratch.products.sums, states.products.sums);
+  } else {
+    keep(scratch.products.floats, states.products.floats);
+  }
+}
+
+void Lstm::step_layer(std::size_t index, StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
+                      LstmScratch& scratch) const {
   const Layer& layer = layers_[index];
   const std::size_t rows = steps.size();
   const std::size_t width = layer.recurrent.outputs();
+  const bool halved = index == 0 && precision_ == Precision::int8;
   grow(scratch.gates, rows * width);
   grow(scratch.results, rows * width);
+  for (std::size_t i = 0; halved && i < rows; ++i) prefetch(half_table_.data() + steps[i].piece * width, width);
   if (index > 0) {
     gather(to, index - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
-    const auto nothing = [this](std::size_t) { return zeros_.data(); };
-    layer.input.front().multiply(kernels_, scratch.inputs, rows, nothing, scratch.sums, scratch.results.data());
+    layer.input.front().multiply_and_add(kernels_, scratch.inputs, rows, zeros_.data(), scratch.products,
+                                         scratch.results.data());
   }
-  gather(from, index, rows, [&](std::size_t i) { return steps[i].row; }, scratch.inputs);
-  if (index == 0 && precision_ == Precision::int8) {
-    const auto read = [&](std::size_t i) { return half_table_.data() + steps[i].piece * width; };
-    layer.recurrent.multiply(kernels_, scratch.inputs, rows, read, scratch.sums, scratch.gates.data());
-  } else {
-    const float* below = index == 0 ? table_.data() : scratch.results.data();
-    const auto read = [&](std::size_t i) { return below + (index == 0 ? steps[i].piece : i) * width; };
-    layer.recurrent.multiply(kernels_, scratch.inputs, rows, read, scratch.sums, scratch.gates.data());
+  multiply_rows(index, from, steps, scratch);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t row = steps[i].row * layers_.size() + index;
+    float* gates = scratch.gates.data() + i * width;
+    const auto add = [&](const auto* addend) {
+      layer.recurrent.add(kernels_, from.products, row, from.steps[row], addend, gates);
+    };
+    if (halved) {
+      add(half_table_.data() + steps[i].piece * width);
+    } else {
+      add(index == 0 ? table_.data() + steps[i].piece * width : scratch.results.data() + i * width);
+    }
   }
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t old_row = steps[i].row * layers_.size() + index;
@@ -187,9 +231,8 @@ void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows,
   grow(predictions.normalisers, first + rows);
   gather(states, layers_.size() - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
   if (head_.size() > 1) project(rows, scratch);
-  const auto output_bias = [this](std::size_t) { return output_bias_.data(); };
   float* logits = predictions.logits.data() + first * output.outputs();
-  output.multiply(kernels_, scratch.inputs, rows, output_bias, scratch.sums, logits);
+  output.multiply_and_add(kernels_, scratch.inputs, rows, output_bias_.data(), scratch.products, logits);
   for (std::size_t row = first; normalise && row < first + rows; ++row) {
     predictions.normalisers[row] = kernels_.log_sum_exp(predictions.row(row).data(), vocabulary_);
   }
@@ -200,9 +243,9 @@ void Lstm::project(std::size_t rows, LstmScratch& scratch) const {
   const Linear& projection = head_.front();
   const std::size_t from_width = projection.outputs();
   const std::size_t to_width = head_.back().inputs();
-  const auto projection_bias = [this](std::size_t) { return projection_bias_.data(); };
   grow(scratch.results, rows * from_width);
-  projection.multiply(kernels_, scratch.inputs, rows, projection_bias, scratch.sums, scratch.results.data());
+  projection.multiply_and_add(kernels_, scratch.inputs, rows, projection_bias_.data(), scratch.products,
+                              scratch.results.data());
   grow(scratch.inputs.bytes, rows * to_width);
   grow(scratch.inputs.floats, rows * to_width);
   for (std::size_t row = 0; row < rows; ++row) {
@@ -220,6 +263,7 @@ void Lstm::copy_row(const StateRows& from, std::size_t from_row, StateRows& to, 
   const std::size_t cells = layers_.size() * hidden_;
   const std::size_t hidden = layers_.size() * padded_hidden_;
   reserve(to, to_row + 1);
+  renew(to, to_row, 1);
   std::copy_n(from.cells.data() + from_row * cells, cells, to.cells.data() + to_row * cells);
   if (precision_ == Precision::int8) {
     std::copy_n(from.bytes.data() + from_row * hidden, hidden, to.bytes.data() + to_row * hidden);

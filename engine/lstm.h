@@ -18,6 +18,9 @@ struct StateRows {
   AlignedVector<float> hidden;        // [row][layer][hidden, padded]
   AlignedVector<std::uint8_t> bytes;  // the same in steps, raised by 128
   std::vector<float> steps;           // [row][layer]
+  // What a row gives to the gates of those that go on from it, and whether that is known already: [row][layer][gates].
+  ProductRows products;
+  std::vector<std::uint8_t> multiplied;  // [row][layer]
 };
 
 /// One hypothesis goes on: from a row of states, by reading a piece.
@@ -41,7 +44,8 @@ struct Predictions {
 /// Room for intermediate results; a thread keeps one and uses it again.
 struct LstmScratch {
   InputRows inputs;
-  AlignedVector<std::int32_t> sums;
+  ProductRows products;
+  std::vector<std::size_t> rows;
   AlignedVector<float> results;
   AlignedVector<float> gates;
 };
@@ -54,9 +58,9 @@ class Lstm {
   /// Fill row 0 of `states` with what the network knows before it has read anything.
   void start(StateRows& states) const;
 
-  /// Read a piece from each of the rows named by `steps`; row `first` + i of `to` is where step i leads.
-  void step(const StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
-            LstmScratch& scratch) const;
+  /// Read a piece from each of the rows named by `steps`; row `first` + i of `to` is where step i leads. What was
+  /// multiplied for a row of `from` is kept there, for most rows are gone on from more than once.
+  void step(StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first, LstmScratch& scratch) const;
 
   /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`;
   /// `normalise` finds the normalisers too.
@@ -84,11 +88,13 @@ class Lstm {
   void load_table(const ModelFile& file);
   AlignedVector<float> times_embedding(const ModelFile& file, const FloatMatrix& matrix) const;
   void reserve(StateRows& states, std::size_t rows) const;
+  void renew(StateRows& states, std::size_t first, std::size_t rows) const;
   template <typename RowOf>
   void gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
               InputRows& inputs) const;
-  void step_layer(std::size_t index, const StateRows& from, std::span<const Step> steps, StateRows& to,
-                  std::size_t first, LstmScratch& scratch) const;
+  void multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps, LstmScratch& scratch) const;
+  void step_layer(std::size_t index, StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
+                  LstmScratch& scratch) const;
   void project(std::size_t rows, LstmScratch& scratch) const;
 
   const Kernels& kernels_;
