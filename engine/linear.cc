@@ -62,18 +62,28 @@ Int8Matrix read_int8(const ModelFile& file, const std::string& name, std::size_t
 
 }  // namespace
 
-std::vector<float> read_matrix(const ModelFile& file, const std::string& name, std::size_t outputs,
-                               std::size_t inputs) {
+std::vector<float> read_rows(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs,
+                             std::size_t first, std::size_t count) {
   if (file.holds(name)) {
-    const std::span<const float> values = read_finite(file, name, outputs * inputs);
-    return {values.begin(), values.end()};
+    const std::span<const float> values = file.array<float>(name);
+    check_size(values.size(), outputs * inputs, name);
+    const std::span<const float> rows = values.subspan(first * inputs, count * inputs);
+    check_finite(rows, "the array " + name);
+    return {rows.begin(), rows.end()};
   }
   const std::span<const std::int8_t> values = file.array<std::int8_t>(name + ".int8");
   check_size(values.size(), outputs * inputs, name + ".int8");
   const std::span<const float> scales = read_finite(file, name + ".scale", outputs);
-  std::vector<float> floats(values.size());
-  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(values[i]) * scales[i / inputs];
+  std::vector<float> floats(count * inputs);
+  for (std::size_t i = 0; i < floats.size(); ++i) {
+    floats[i] = static_cast<float>(values[first * inputs + i]) * scales[first + i / inputs];
+  }
   return floats;
+}
+
+std::vector<float> read_matrix(const ModelFile& file, const std::string& name, std::size_t outputs,
+                               std::size_t inputs) {
+  return read_rows(file, name, outputs, inputs, 0, outputs);
 }
 
 AlignedVector<float> read_vector(const ModelFile& file, const std::string& name, std::size_t size) {

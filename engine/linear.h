@@ -24,10 +24,11 @@ struct InputRows {
   std::vector<float> steps;
 };
 
-/// Rows of products of a matrix with inputs, before their scale: floats, or for the 8-bit precision whole numbers.
+/// Rows of products of a matrix with inputs: floats, or for the 8-bit precision sums in the steps of the inputs.
 struct ProductRows {
   AlignedVector<float> floats;
   AlignedVector<std::int32_t> sums;
+  std::vector<float> steps;
 };
 
 /// Make room for `size` values; buffers only ever grow, so that a thread's own stop being allocated.
@@ -43,7 +44,12 @@ void prefetch(const T* data, std::size_t size) {
   for (std::size_t place = 0; place < size * sizeof(T); place += 64) __builtin_prefetch(bytes + place, 0, 2);
 }
 
-/// A matrix as floats, from its 32-bit or else its 8-bit form in the file; throws unless it is (outputs, inputs).
+/// Rows of a matrix as floats, from its 32-bit or else its 8-bit form in the file; throws unless it is (outputs,
+/// inputs).
+std::vector<float> read_rows(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs,
+                             std::size_t first, std::size_t count);
+
+/// All of them.
 std::vector<float> read_matrix(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs);
 
 /// Throws unless all of the values are numbers, for else every score would be nonsense.
@@ -63,11 +69,13 @@ class Linear {
   std::size_t outputs() const { return int8_ ? int8_->outputs : float32_->outputs; }  // padded
   std::size_t inputs() const { return int8_ ? int8_->inputs : float32_->inputs; }     // padded
 
-  /// products[row] = matrix × inputs[row], but for the scale.
+  /// products[row] = matrix × inputs[row].
   void multiply(const Kernels& kernels, const InputRows& inputs, std::size_t rows, ProductRows& products) const {
     const std::size_t size = rows * outputs();
     if (int8_) {
       grow(products.sums, size);
+      grow(products.steps, rows);
+      std::copy_n(inputs.steps.data(), rows, products.steps.data());
       kernels.multiply_int8(*int8_, inputs.bytes.data(), rows, products.sums.data());
     } else {
       grow(products.floats, size);
@@ -75,9 +83,9 @@ class Linear {
     }
   }
 
-  /// results = addend + the product in `row`, whose inputs had this step; in 8 bits the addend may be in bfloat16.
+  /// results = addend + products[row]; in 8 bits the addend may be in bfloat16.
   template <typename Addend>
-  void add(const Kernels& kernels, const ProductRows& products, std::size_t row, float step, const Addend* addend,
+  void add(const Kernels& kernels, const ProductRows& products, std::size_t row, const Addend* addend,
            float* results) const {
     const std::size_t width = outputs();
     if constexpr (std::is_same_v<Addend, float>) {
@@ -87,7 +95,7 @@ class Linear {
         return;
       }
     }
-    dequantise(kernels, products.sums.data() + row * width, step, addend, results);
+    dequantise(kernels, products.sums.data() + row * width, products.steps[row], addend, results);
   }
 
   /// results[row] = addend + matrix × inputs[row].
@@ -95,7 +103,7 @@ class Linear {
                         ProductRows& products, float* results) const {
     multiply(kernels, inputs, rows, products);
     for (std::size_t row = 0; row < rows; ++row) {
-      add(kernels, products, row, int8_ ? inputs.steps[row] : 1.0F, addend, results + row * outputs());
+      add(kernels, products, row, addend, results + row * outputs());
     }
   }
 

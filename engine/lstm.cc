@@ -22,6 +22,14 @@ float quantise_row(const Kernels& kernels, const float* values, std::size_t size
   return step;
 }
 
+/// In how many numbers the matrix called `name` sums the hidden values up; 0 where there is none.
+std::size_t summary_size(const ModelFile& file, const std::string& name, std::size_t hidden) {
+  if (file.holds(name)) return std::max<std::size_t>(file.array<float>(name).size() / hidden, 1);
+  if (file.holds(name + ".int8"))
+    return std::max<std::size_t>(file.array<std::int8_t>(name + ".int8").size() / hidden, 1);
+  return 0;
+}
+
 }  // namespace
 
 void Predictions::copy_row(const Predictions& other, std::size_t from, std::size_t to) {
@@ -41,6 +49,7 @@ Lstm::Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, c
   load_head(file);
   load_layers(file);
   load_table(file);
+  file.leave("network.");
 }
 
 /// A wide embedding makes a better network, but one matrix is enough to predict from: what is wide need not be slow.
@@ -72,13 +81,17 @@ void Lstm::load_head(const ModelFile& file) {
 
 /// A matrix (outputs, embedding) times the embedding of every piece: (vocabulary, padded outputs).
 AlignedVector<float> Lstm::times_embedding(const ModelFile& file, const FloatMatrix& matrix) const {
-  const std::vector<float> embedding = read_matrix(file, "network.embedding", vocabulary_, embedding_);
-  AlignedVector<float> padded(vocabulary_ * matrix.inputs);
-  for (std::size_t piece = 0; piece < vocabulary_; ++piece) {
-    std::copy_n(embedding.data() + piece * embedding_, embedding_, padded.data() + piece * matrix.inputs);
-  }
   AlignedVector<float> product(vocabulary_ * matrix.outputs);
-  kernels_.multiply_float(matrix, padded.data(), vocabulary_, product.data());
+  constexpr std::size_t chunk = 64;  // pieces at a time: a vocabulary of wide embeddings need not lie there twice
+  AlignedVector<float> padded(chunk * matrix.inputs);
+  for (std::size_t first = 0; first < vocabulary_; first += chunk) {
+    const std::size_t count = std::min(chunk, vocabulary_ - first);
+    const std::vector<float> embedding = read_rows(file, "network.embedding", vocabulary_, embedding_, first, count);
+    for (std::size_t piece = 0; piece < count; ++piece) {
+      std::copy_n(embedding.data() + piece * embedding_, embedding_, padded.data() + piece * matrix.inputs);
+    }
+    kernels_.multiply_float(matrix, padded.data(), count, product.data() + first * matrix.outputs);
+  }
   return product;
 }
 
@@ -89,27 +102,49 @@ void Lstm::load_layers(const ModelFile& file) {
     if (!file.holds(name + ".norm_scale")) break;
     std::vector<Linear> input;
     if (index > 0) input.emplace_back(file, name + ".input", gates, hidden_, precision_);
-    layers_.push_back({std::move(input), Linear(file, name + ".recurrent", gates, hidden_, precision_),
+    const std::size_t summed_up = summary_size(file, name + ".summary", hidden_);
+    std::vector<Linear> summary;
+    if (summed_up > 0) summary.emplace_back(file, name + ".summary", summed_up, hidden_, precision_);
+    const std::size_t handed_on = summed_up > 0 ? summed_up : hidden_;
+    layers_.push_back({std::move(input), std::move(summary),
+                       Linear(file, name + ".recurrent", gates, handed_on, precision_),
                        read_vector(file, name + ".norm_scale", gates), read_vector(file, name + ".norm_bias", gates)});
   }
   zeros_.resize(layers_.front().recurrent.outputs());
 }
 
+/// Made a few gates at a time, for as a whole it would take more memory than all that is kept.
 void Lstm::load_table(const ModelFile& file) {
   const std::size_t gates = gates_per_cell * hidden_;
-  table_ = times_embedding(file, FloatMatrix(read_matrix(file, "network.layer0.input", gates, embedding_), gates));
+  const std::size_t width = round_up(gates, output_group);
+  constexpr std::size_t chunk = 32 * output_group;
+  const auto fill = [&](auto& table, const auto& convert) {
+    table.resize(vocabulary_ * width);
+    for (std::size_t first = 0; first < gates; first += chunk) {
+      const std::size_t count = std::min(chunk, gates - first);
+      const FloatMatrix matrix(read_rows(file, "network.layer0.input", gates, embedding_, first, count), count);
+      const AlignedVector<float> part = times_embedding(file, matrix);
+      for (std::size_t piece = 0; piece < vocabulary_; ++piece) {
+        const float* row = part.data() + piece * matrix.outputs;
+        std::transform(row, row + matrix.outputs, table.data() + piece * width + first, convert);
+      }
+    }
+  };
   if (precision_ == Precision::int8) {
-    half_table_.resize(table_.size());
-    std::transform(table_.begin(), table_.end(), half_table_.begin(), to_half);
-    table_ = {};
+    fill(half_table_, to_half);
+  } else {
+    fill(table_, [](float value) { return value; });
   }
 }
 
 void Lstm::reserve(StateRows& states, std::size_t rows) const {
   grow(states.cells, rows * layers_.size() * hidden_);
-  grow(states.hidden, rows * layers_.size() * padded_hidden_);
-  grow(states.bytes, rows * layers_.size() * padded_hidden_);
-  grow(states.steps, rows * layers_.size());
+  if (precision_ == Precision::int8) {
+    grow(states.bytes, rows * layers_.size() * padded_hidden_);
+    grow(states.steps, rows * layers_.size());
+  } else {
+    grow(states.hidden, rows * layers_.size() * padded_hidden_);
+  }
 }
 
 /// Rows hold something new: nothing was multiplied for them yet.
@@ -123,9 +158,12 @@ void Lstm::start(StateRows& states) const {
   reserve(states, 1);
   renew(states, 0, 1);
   std::fill_n(states.cells.begin(), layers_.size() * hidden_, 0.0F);
-  std::fill_n(states.hidden.begin(), layers_.size() * padded_hidden_, 0.0F);
-  std::fill_n(states.bytes.begin(), layers_.size() * padded_hidden_, std::uint8_t{128});
-  std::fill_n(states.steps.begin(), layers_.size(), 1.0F);
+  if (precision_ == Precision::int8) {
+    std::fill_n(states.bytes.begin(), layers_.size() * padded_hidden_, std::uint8_t{128});
+    std::fill_n(states.steps.begin(), layers_.size(), 1.0F);
+  } else {
+    std::fill_n(states.hidden.begin(), layers_.size() * padded_hidden_, 0.0F);
+  }
 }
 
 void Lstm::step(StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
@@ -159,7 +197,6 @@ void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, 
 void Lstm::multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps,
                          LstmScratch& scratch) const {
   const Linear& recurrent = layers_[index].recurrent;
-  const std::size_t width = recurrent.outputs();
   std::vector<std::size_t>& rows = scratch.rows;
   rows.clear();
   for (const Step& step : steps) {
@@ -169,18 +206,22 @@ void Lstm::multiply_rows(std::size_t index, StateRows& states, std::span<const S
   }
   if (rows.empty()) return;
   gather(states, index, rows.size(), [&](std::size_t i) { return rows[i]; }, scratch.inputs);
+  for (const Linear& summary : layers_[index].summary) {
+    project(summary, zeros_.data(), rows.size(), recurrent.inputs(), scratch);
+  }
   recurrent.multiply(kernels_, scratch.inputs, rows.size(), scratch.products);
-  const auto keep = [&](const auto& made, auto& kept) {
+  const auto keep = [&](const auto& made, auto& kept, std::size_t size) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::size_t place = (rows[i] * layers_.size() + index) * width;
-      grow(kept, place + width);
-      std::copy_n(made.data() + i * width, width, kept.data() + place);
+      const std::size_t place = (rows[i] * layers_.size() + index) * size;
+      grow(kept, place + size);
+      std::copy_n(made.data() + i * size, size, kept.data() + place);
     }
   };
   if (precision_ == Precision::int8) {
-    keep(scratch.products.sums, states.products.sums);
+    keep(scratch.products.sums, states.products.sums, recurrent.outputs());
+    keep(scratch.products.steps, states.products.steps, 1);
   } else {
-    keep(scratch.products.floats, states.products.floats);
+    keep(scratch.products.floats, states.products.floats, recurrent.outputs());
   }
 }
 
@@ -189,7 +230,9 @@ void Lstm::step_layer(std::size_t index, StateRows& from, std::span<const Step> 
   const Layer& layer = layers_[index];
   const std::size_t rows = steps.size();
   const std::size_t width = layer.recurrent.outputs();
-  const bool halved = index == 0 && precision_ == Precision::int8;
+  const bool rounded = precision_ == Precision::int8;
+  const bool halved = index == 0 && rounded;
+  grow(scratch.hidden, padded_hidden_);
   grow(scratch.gates, rows * width);
   grow(scratch.results, rows * width);
   for (std::size_t i = 0; halved && i < rows; ++i) prefetch(half_table_.data() + steps[i].piece * width, width);
@@ -202,9 +245,7 @@ void Lstm::step_layer(std::size_t index, StateRows& from, std::span<const Step> 
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t row = steps[i].row * layers_.size() + index;
     float* gates = scratch.gates.data() + i * width;
-    const auto add = [&](const auto* addend) {
-      layer.recurrent.add(kernels_, from.products, row, from.steps[row], addend, gates);
-    };
+    const auto add = [&](const auto* addend) { layer.recurrent.add(kernels_, from.products, row, addend, gates); };
     if (halved) {
       add(half_table_.data() + steps[i].piece * width);
     } else {
@@ -214,10 +255,10 @@ void Lstm::step_layer(std::size_t index, StateRows& from, std::span<const Step> 
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t old_row = steps[i].row * layers_.size() + index;
     const std::size_t new_row = (first + i) * layers_.size() + index;
-    float* hidden = to.hidden.data() + new_row * padded_hidden_;
+    float* hidden = rounded ? scratch.hidden.data() : to.hidden.data() + new_row * padded_hidden_;
     kernels_.lstm_cell(scratch.gates.data() + i * width, {layer.norm_scale.data(), layer.norm_bias.data()}, hidden_,
                        from.cells.data() + old_row * hidden_, to.cells.data() + new_row * hidden_, hidden);
-    if (precision_ == Precision::int8) {
+    if (rounded) {
       to.steps[new_row] = quantise_row(kernels_, hidden, hidden_, to.bytes.data() + new_row * padded_hidden_);
     }
   }
@@ -230,7 +271,7 @@ void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows,
   grow(predictions.logits, (first + rows) * output.outputs());
   grow(predictions.normalisers, first + rows);
   gather(states, layers_.size() - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
-  if (head_.size() > 1) project(rows, scratch);
+  if (head_.size() > 1) project(head_.front(), projection_bias_.data(), rows, output.inputs(), scratch);
   float* logits = predictions.logits.data() + first * output.outputs();
   output.multiply_and_add(kernels_, scratch.inputs, rows, output_bias_.data(), scratch.products, logits);
   for (std::size_t row = first; normalise && row < first + rows; ++row) {
@@ -238,21 +279,19 @@ void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows,
   }
 }
 
-/// Project the inputs, and make that the next inputs.
-void Lstm::project(std::size_t rows, LstmScratch& scratch) const {
-  const Linear& projection = head_.front();
-  const std::size_t from_width = projection.outputs();
-  const std::size_t to_width = head_.back().inputs();
-  grow(scratch.results, rows * from_width);
-  projection.multiply_and_add(kernels_, scratch.inputs, rows, projection_bias_.data(), scratch.products,
-                              scratch.results.data());
+/// Multiply the inputs, and make the results the next inputs, of `to_width` numbers with their padding.
+void Lstm::project(const Linear& linear, const float* bias, std::size_t rows, std::size_t to_width,
+                   LstmScratch& scratch) const {
+  const std::size_t from_width = linear.outputs();
+  grow(scratch.projected, rows * from_width);
+  linear.multiply_and_add(kernels_, scratch.inputs, rows, bias, scratch.products, scratch.projected.data());
   grow(scratch.inputs.bytes, rows * to_width);
   grow(scratch.inputs.floats, rows * to_width);
   for (std::size_t row = 0; row < rows; ++row) {
-    const float* projected = scratch.results.data() + row * from_width;
+    const float* projected = scratch.projected.data() + row * from_width;
     if (precision_ == Precision::int8) {
       std::uint8_t* bytes = scratch.inputs.bytes.data() + row * to_width;
-      scratch.inputs.steps[row] = quantise_row(kernels_, projected, embedding_, bytes);
+      scratch.inputs.steps[row] = quantise_row(kernels_, projected, to_width, bytes);
     } else {
       std::copy_n(projected, to_width, scratch.inputs.floats.data() + row * to_width);
     }
@@ -280,6 +319,7 @@ std::size_t Lstm::multiplications() const {
   for (const Layer& layer : layers_) {
     total += layer.recurrent.outputs() * layer.recurrent.inputs();
     for (const Linear& linear : layer.input) total += linear.outputs() * linear.inputs();
+    for (const Linear& linear : layer.summary) total += linear.outputs() * linear.inputs();
   }
   return total;
 }

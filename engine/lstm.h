@@ -16,10 +16,9 @@ namespace halfword {
 struct StateRows {
   AlignedVector<float> cells;         // [row][layer][hidden]
   AlignedVector<float> hidden;        // [row][layer][hidden, padded]
-  AlignedVector<std::uint8_t> bytes;  // the same in steps, raised by 128
+  AlignedVector<std::uint8_t> bytes;  // the same in steps, raised by 128, instead
   std::vector<float> steps;           // [row][layer]
-  // What a row gives to the gates of those that go on from it, and whether that is known already: [row][layer][gates].
-  ProductRows products;
+  ProductRows products;  // [row][layer][gates] what it gives to those that go on from it, once that was multiplied
   std::vector<std::uint8_t> multiplied;  // [row][layer]
 };
 
@@ -46,6 +45,8 @@ struct LstmScratch {
   InputRows inputs;
   ProductRows products;
   std::vector<std::size_t> rows;
+  AlignedVector<float> hidden;
+  AlignedVector<float> projected;
   AlignedVector<float> results;
   AlignedVector<float> gates;
 };
@@ -77,7 +78,8 @@ class Lstm {
 
  private:
   struct Layer {
-    std::vector<Linear> input;  // none in layer 0, which has the table instead
+    std::vector<Linear> input;    // none in layer 0, which has the table instead
+    std::vector<Linear> summary;  // of the hidden values for the next step; none where that takes them all
     Linear recurrent;
     AlignedVector<float> norm_scale;
     AlignedVector<float> norm_bias;
@@ -95,7 +97,8 @@ class Lstm {
   void multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps, LstmScratch& scratch) const;
   void step_layer(std::size_t index, StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
                   LstmScratch& scratch) const;
-  void project(std::size_t rows, LstmScratch& scratch) const;
+  void project(const Linear& linear, const float* bias, std::size_t rows, std::size_t to_width,
+               LstmScratch& scratch) const;
 
   const Kernels& kernels_;
   Precision precision_;

@@ -32,6 +32,16 @@ ModelFile::ModelFile(const std::string& path, std::map<std::string, ArrayPlace> 
 
 ModelFile::~ModelFile() { ::munmap(const_cast<std::byte*>(mapped_.data()), mapped_.size()); }
 
+void ModelFile::leave(const std::string& beginning) const {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  for (const auto& [name, place] : places_) {
+    if (!name.starts_with(beginning) || place.begin > place.end || place.end > mapped_.size()) continue;
+    const std::size_t first = (place.begin + page - 1) / page * page;  // others lie in the pages at both ends
+    const std::size_t last = place.end / page * page;
+    if (first < last) ::madvise(const_cast<std::byte*>(mapped_.data()) + first, last - first, MADV_DONTNEED);
+  }
+}
+
 std::span<const std::byte> ModelFile::find(const std::string& name, const std::string& dtype,
                                            std::size_t alignment) const {
   const auto found = places_.find(name);

@@ -38,6 +38,9 @@ class ModelFile {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
+  /// Give back the memory of all arrays whose names begin so: they were copied. Read again, they come from the file.
+  void leave(const std::string& beginning) const;
+
  private:
   template <typename T>
   static const char* dtype_of();

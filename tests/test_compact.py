@@ -14,7 +14,7 @@ from tests.toy import Toy, write_toy
 
 @pytest.fixture
 def compact(tmp_path: Path, text_folder: Path) -> Path:
-    base = write_toy(tmp_path / "base.halfword", Toy(layers=2))
+    base = write_toy(tmp_path / "base.halfword", Toy(layers=2, summary=5))
     output = tmp_path / "small.halfword"
     train(open_dataset(text_folder), output, TrainOptions(parts=("network",), base=base, compact=True))
     assert output.stat().st_size < base.stat().st_size

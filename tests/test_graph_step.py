@@ -23,12 +23,13 @@ def make_network(pieces: int, options: NetworkTraining, seed: int) -> Network:
     return network
 
 
-@pytest.mark.parametrize("layers", [1, 2])
-def test_loss_and_gradients_are_those_of_the_plain_step_in_double_precision(layers: int) -> None:
+@pytest.mark.parametrize(("layers", "summary"), [(1, 0), (2, 0), (2, 16)])
+def test_loss_and_gradients_are_those_of_the_plain_step_in_double_precision(layers: int, summary: int) -> None:
     from halfword.graph_step import GraphStepper
 
     device = torch.device("cuda")
-    options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": 16, "layers": layers, "hidden_size": 40})
+    sizes = {"layers": layers, "hidden_size": 40, "summary_size": summary}
+    options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": 16, **sizes})
     segmenter = train_segmenter(COUNTS, options.segment)
     chunk = make_chunk(best_tokens(list(COUNTS), segmenter, 40, device).table, options.batch)
     plain, fused = (make_network(segmenter.size, options, 1) for _ in "ab")

@@ -1,5 +1,7 @@
 """The network gives every query the loss it would have alone, and its weights survive the model file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -68,8 +70,10 @@ def test_the_loss_is_the_formula_of_the_paper() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_the_gradients_are_those_of_finite_differences() -> None:
-    network = Network(12, NetworkOptions(embedding_size=3, hidden_size=4, layers=2), generator()).double().eval()
+@pytest.mark.parametrize("summary", [0, 2])
+def test_the_gradients_are_those_of_finite_differences(summary: int) -> None:
+    options = NetworkOptions(embedding_size=3, hidden_size=4, layers=2, summary_size=summary)
+    network = Network(12, options, generator()).double().eval()
     batch = packed([[5, 6, 2], [7, 2]])
     network(batch, generator()).sum().backward()
     for name, parameter in network.named_parameters():
@@ -82,6 +86,18 @@ def test_the_gradients_are_those_of_finite_differences() -> None:
             below = network(batch, generator()).sum().item()
             parameter.view(-1)[0] += 1e-6
         assert (above - below) / 2e-6 == pytest.approx(slope, rel=1e-4, abs=1e-7), name
+
+
+def test_a_layer_that_sums_its_hidden_values_up_is_one_with_the_product_of_both_matrices() -> None:
+    options = NetworkOptions(embedding_size=6, hidden_size=10, summary_size=3)
+    network = Network(12, options, generator()).eval()
+    weights = network.weights()
+    assert weights["layer0.summary"].shape == (3, 10)
+    weights["layer0.recurrent"] = weights["layer0.recurrent"] @ weights.pop("layer0.summary")
+    whole = Network(12, replace(options, summary_size=0), generator(5)).eval()
+    whole.load_weights(weights)
+    batch = packed([[5, 6, 2], [7, 2]])
+    torch.testing.assert_close(whole(batch, generator()), network(batch, generator()))
 
 
 def test_dropout_falls_only_while_training(network: Network) -> None:
@@ -121,7 +137,7 @@ def test_a_row_of_zeros_is_quantised_without_dividing_by_zero() -> None:
     assert (scale > 0).all()
 
 
-@pytest.mark.parametrize("wrong", [{"hidden_size": 0}, {"layers": 0}, {"recurrent_dropout": 1.0}])
+@pytest.mark.parametrize("wrong", [{"hidden_size": 0}, {"layers": 0}, {"summary_size": -1}, {"recurrent_dropout": 1.0}])
 def test_a_size_or_dropout_out_of_range_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(OptionError, match=next(iter(wrong))):
         NetworkOptions(**wrong)  # type: ignore[arg-type]

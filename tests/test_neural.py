@@ -66,6 +66,7 @@ TOYS = st.builds(
     hidden=st.sampled_from([1, 5, 12, 33]),
     embedding=st.sampled_from([1, 6, 16]),
     layers=st.integers(1, 3),
+    summary=st.sampled_from([0, 0, 1, 7]),
     spread=st.sampled_from([0.1, 1.0, 4.0]),
     pieces=st.sets(st.sampled_from(PIECES), min_size=2).map(lambda pieces: tuple(sorted(pieces))),
     seed=st.integers(0, 10_000),

@@ -76,12 +76,13 @@ def test_a_model_file_teaches_the_next(tmp_path: Path) -> None:
 
 
 def test_a_teacher_reads_as_it_was_written(tmp_path: Path) -> None:
-    path = make_model(tmp_path)
+    path = make_model(tmp_path, changed(SMALL, {"summary_size": 5}))
     segmenter = train_segmenter(COUNTS, SMALL.segment)
     teacher = read_teacher([str(path)], segmenter, CPU)
     assert teacher is not None
     assert not any(parameter.requires_grad for parameter in teacher.networks[0].parameters())
-    assert teacher.networks[0].options.hidden_size == SMALL.network.hidden_size
+    sizes = teacher.networks[0].options
+    assert (sizes.hidden_size, sizes.summary_size) == (SMALL.network.hidden_size, 5)
 
 
 def test_a_teacher_with_other_pieces_is_refused(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ class Toy:
     embedding: int = 8
     hidden: int = 12
     layers: int = 1
+    summary: int = 0  # numbers that the hidden values are summed up in for the next step; 0 for all of them
     spread: float = 1.5  # of the weights: larger makes surer predictions
     seed: int = 0
     counts: Mapping[str, int] = field(default_factory=lambda: COUNTS)  # what popularity and memory learn from
@@ -102,7 +103,10 @@ def random_weights(toy: Toy, chance: np.random.Generator) -> Weights:
     for layer in range(toy.layers):
         inputs = toy.embedding if layer == 0 else toy.hidden
         weights[f"layer{layer}.input"] = draw(gates, inputs, spread=inputs**-0.5)
-        weights[f"layer{layer}.recurrent"] = draw(gates, toy.hidden, spread=toy.hidden**-0.5)
+        handed_on = toy.summary or toy.hidden
+        weights[f"layer{layer}.recurrent"] = draw(gates, handed_on, spread=handed_on**-0.5)
+        if toy.summary:
+            weights[f"layer{layer}.summary"] = draw(toy.summary, toy.hidden, spread=toy.hidden**-0.5)
         weights[f"layer{layer}.norm_scale"] = 1 + draw(gates, spread=0.3)
         weights[f"layer{layer}.norm_bias"] = draw(gates, spread=0.3)
     return weights

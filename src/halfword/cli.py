@@ -169,6 +169,7 @@ def train(
     vocabulary: Annotated[int | None, _rare(help="Pieces to learn.")] = None,
     hidden_size: Annotated[int | None, _rare(help="Width of a layer.")] = None,
     embedding_size: Annotated[int | None, _rare(help="Width of the embedding.")] = None,
+    summary_size: Annotated[int | None, _rare(help="Numbers a layer hands to its next step; 0 for all.")] = None,
     layers: Annotated[int | None, _rare(help="Recurrent layers.")] = None,
     output_dropout: Annotated[float | None, _rare(help="Share of the top layer dropped while learning.")] = None,
     epochs: Annotated[int | None, typer.Option(help="How often the data is read, at most.")] = None,
@@ -204,6 +205,7 @@ def train(
         "size": vocabulary,
         "hidden_size": hidden_size,
         "embedding_size": embedding_size,
+        "summary_size": summary_size,
         "layers": layers,
         "output_dropout": output_dropout,
         "epochs": epochs,
@@ -253,7 +255,7 @@ def train(
         _print_learned(output, card["parts"])
 
 
-_OF_THE_PUPIL = ("hidden_size", "embedding_size", "layers", "output_dropout", "teachers")
+_OF_THE_PUPIL = ("hidden_size", "embedding_size", "summary_size", "layers", "output_dropout", "teachers")
 
 
 def _preset_of(preset: str | None, fast: bool, best: bool) -> str:

@@ -147,7 +147,7 @@ class GraphStepper(Stepper):
             norm = torch.cat([layer.norm_scale, layer.norm_bias])
             seed = self._number * len(network.layers) + number
             dropout = options.recurrent_dropout * learns
-            states = FusedLayer.apply(gates, _half(layer.recurrent), norm, self._width, dropout, seed * 0x9E3779B9)
+            states = FusedLayer.apply(gates, _half(layer.recurrence()), norm, self._width, dropout, seed * 0x9E3779B9)
         return functional.dropout(states, options.output_dropout, learns)
 
 

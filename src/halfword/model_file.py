@@ -18,8 +18,9 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
 - `network.embedding` F32 (V, E), also the output layer's weights; `network.output_bias` F32 (V);
   `network.projection` F32 (E, H) and `network.projection_bias` F32 (E);
   for each layer L from 0: `network.layerL.input` F32 (3H, E, or H above layer 0), `network.layerL.recurrent` F32
-  (3H, H), `network.layerL.norm_scale` and `network.layerL.norm_bias` F32 (3H); the 3H outputs are the forget gate, the
-  output gate and the candidate. Every matrix is (outputs, inputs);
+  (3H, H), or (3H, S) behind `network.layerL.summary` F32 (S, H), `network.layerL.norm_scale` and
+  `network.layerL.norm_bias` F32 (3H); the 3H outputs are the forget gate, the output gate and the candidate. Every
+  matrix is (outputs, inputs);
 - beside a matrix `network.NAME`, `network.NAME.int8` I8 of its shape and `network.NAME.scale` F32 (outputs):
   weight ≈ int8 × scale of its output;
 - `ngram.*`: the n-gram memory, explained in `ngram.py`; `blend.*`: what was fitted to join the parts (`fit_blend.py`,

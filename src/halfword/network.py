@@ -1,5 +1,8 @@
 """The language model of the paper: an LSTM with coupled gates, a layer norm a gate, and tied embeddings.
 
+A wide layer may sum its hidden values up in fewer numbers for its own next step, which makes that step cheaper; the
+output layer still sees all of them.
+
 A batch is packed: its queries are sorted by falling length, and step t holds only the queries still running, so that
 no arithmetic is spent on padding. All steps lie one after the other in one array of tokens; `active[t]` says how many
 belong to step t.
@@ -33,21 +36,31 @@ class Batch:
 class Layer(nn.Module):
     """One recurrent layer; the three thirds of every array are the forget gate, the output gate and the candidate."""
 
-    def __init__(self, input_size: int, hidden_size: int, generator: torch.Generator) -> None:
+    def __init__(self, input_size: int, hidden_size: int, summary_size: int, generator: torch.Generator) -> None:
         super().__init__()
         bound = 1 / math.sqrt(hidden_size)
         self.hidden_size = hidden_size
         self.input = _uniform((3 * hidden_size, input_size), bound, generator)
-        self.recurrent = _uniform((3 * hidden_size, hidden_size), bound, generator)
+        if summary_size:  # the product of both has the spread that one matrix would have
+            self.recurrent = _uniform((3 * hidden_size, summary_size), math.sqrt(3 / summary_size), generator)
+            self.summary: nn.Parameter | None = _uniform((summary_size, hidden_size), bound, generator)
+        else:
+            self.recurrent = _uniform((3 * hidden_size, hidden_size), bound, generator)
+            self.summary = None
         self.norm_scale = nn.Parameter(torch.ones(3 * hidden_size))
         self.norm_bias = nn.Parameter(torch.zeros(3 * hidden_size))
+
+    def recurrence(self) -> Tensor:
+        """Return what the hidden values of a step give to the gates of the next (3 × hidden, hidden)."""
+        return self.recurrent if self.summary is None else self.recurrent @ self.summary
 
     def forward(self, inputs: Tensor, active: tuple[int, ...], dropout: float, generator: torch.Generator) -> Tensor:
         """Return the hidden states (tokens, hidden) of the packed inputs (tokens, input)."""
         states_read: list[Tensor] = []
-        collect: Tensor = _Collect.apply(inputs @ self.input.T, self.recurrent, states_read)  # type: ignore[no-untyped-call]
+        recurrence = self.recurrence()
+        collect: Tensor = _Collect.apply(inputs @ self.input.T, recurrence, states_read)  # type: ignore[no-untyped-call]
         gates_by_step = torch.split(collect, list(active))
-        weight = self.recurrent.detach().T
+        weight = recurrence.detach().T
         hidden = cell = inputs.new_zeros(active[0], self.hidden_size)
         outputs = []
         for gates, running in zip(gates_by_step, active, strict=True):
@@ -96,7 +109,7 @@ class Network(nn.Module):
         self.projection = _uniform((width, hidden), 1 / math.sqrt(hidden), generator)
         self.projection_bias = _uniform((width,), 1 / math.sqrt(hidden), generator)
         sizes = [width] + [hidden] * options.layers
-        self.layers = nn.ModuleList(Layer(size, hidden, generator) for size in sizes[:-1])
+        self.layers = nn.ModuleList(Layer(size, hidden, options.summary_size, generator) for size in sizes[:-1])
 
     def forward(self, batch: Batch, generator: torch.Generator) -> Tensor:
         """Return the loss in nats of each token (tokens); 0 where there is none."""

@@ -25,6 +25,7 @@ class NetworkOptions:
     embedding_size: int = 100
     hidden_size: int = 600
     layers: int = 1
+    summary_size: int = 0  # numbers that a layer's hidden values are summed up in for its next step; 0 for all of them
     input_dropout: float = 0.0
     recurrent_dropout: float = 0.25  # of the candidate, drawn anew at every step
     hidden_dropout: float = 0.0  # between layers
@@ -34,8 +35,9 @@ class NetworkOptions:
         for name, value in asdict(self).items():
             if "dropout" in name and not 0 <= value < 1:
                 raise OptionError(f"{name} must lie between 0 and 1, got {value}")
-            if "dropout" not in name and not 1 <= value <= 16384:
-                raise OptionError(f"{name} must lie between 1 and 16384, got {value}")
+            least = 0 if name == "summary_size" else 1
+            if "dropout" not in name and not least <= value <= 16384:
+                raise OptionError(f"{name} must lie between {least} and 16384, got {value}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,6 +88,8 @@ class PlainNetwork:
 
     def _cell(self, layer: int, values: Vector, cell: Vector, hidden: Vector) -> tuple[Vector, Vector]:
         weights = {name: self._weights[f"network.layer{layer}.{name}"] for name in ("input", "recurrent")}
+        if f"network.layer{layer}.summary" in self._weights:
+            hidden = self._weights[f"network.layer{layer}.summary"] @ hidden
         scale = self._weights[f"network.layer{layer}.norm_scale"].reshape(3, -1)
         bias = self._weights[f"network.layer{layer}.norm_bias"].reshape(3, -1)
         gates = (weights["input"] @ values + weights["recurrent"] @ hidden).reshape(3, -1)

@@ -115,10 +115,12 @@ def _layers(weights: Mapping[str, Tensor], embedding: Tensor, dtype: torch.dtype
     layers = []
     for number in range(sum(name.endswith(".norm_scale") for name in weights)):
         name = f"layer{number}"
-        given = weights[f"{name}.input"].T
+        given, recurrence = weights[f"{name}.input"].T, weights[f"{name}.recurrent"]
+        if f"{name}.summary" in weights:
+            recurrence = recurrence @ weights[f"{name}.summary"]
         layers.append(
             _Layer(
-                recurrent=weights[f"{name}.recurrent"].T.to(dtype),
+                recurrent=recurrence.T.to(dtype),
                 input=(given if number else embedding @ given).to(dtype),
                 norm=Norm(weights[f"{name}.norm_scale"].view(3, -1), weights[f"{name}.norm_bias"].view(3, -1)),
             )

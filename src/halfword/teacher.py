@@ -71,7 +71,8 @@ def _network(path: Path, segmenter: Segmenter) -> Network:
         raise ModelFileError(f"{path} keeps its network in 8 bits alone, which is too coarse to teach")
     layers = sum(name.endswith(".norm_scale") for name in weights)
     width, hidden = weights["projection"].shape
-    sizes = NetworkOptions(embedding_size=width, hidden_size=hidden, layers=layers)
+    summary = len(weights.get("layer0.summary", ()))
+    sizes = NetworkOptions(embedding_size=width, hidden_size=hidden, layers=layers, summary_size=summary)
     network = Network(segmenter.size, sizes, torch.Generator())
     network.load_weights(weights)
     return network
