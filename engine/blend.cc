@@ -17,12 +17,13 @@ double characters_beyond(std::string_view prefix, std::string_view text) {
   return static_cast<double>(std::count_if(added.begin(), added.end(), begins));
 }
 
-/// So many different queries that begin with the prefix, and popularity knows enough to do without the network. The
-/// same whatever is asked for, so that the best answers are the same too.
-constexpr std::size_t enough = 3;
-
 /// So many different queries that begin with the prefix, and what a search misses hardly matters.
 constexpr std::size_t many = 10;
+
+/// Whether popularity knows enough to do without the network: many queries that begin with the prefix, or some that
+/// were typed again and again, for then it is likely to be one of these now. The same whatever is asked for, so that
+/// the best answers are the same too.
+bool knows_enough(const TypedQueries& typed) { return typed.distinct >= many || 2 * typed.total > 3 * typed.distinct; }
 
 /// So many answers at least are chosen together, and then put in order.
 constexpr std::size_t page = 10;
@@ -34,7 +35,7 @@ SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
   const bool knows_many = distinct >= many;
   const std::size_t wider = options.beam * (distinct == 0 ? 4 : 2);
   options.beam = knows_many ? (4 * options.beam + 4) / 5 : std::max(options.beam, std::min(wider, widest));
-  options.haste = knows_many ? 1.5 : 0.5;
+  options.haste = knows_many ? 1.5 : distinct == 0 ? 0.25 : 0.5;
   return options;
 }
 
@@ -82,7 +83,7 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
   const TypedQueries typed = popular_.most_typed(prefix, options.count, options.echo);
   // Where popularity knows enough, the network has next to nothing to add, and takes most of the time. (The probability
   // of the prefix is to be that of both wherever it is asked for.)
-  const bool hurries = options.adapt && options.conditional && memory_ != nullptr && typed.distinct >= enough;
+  const bool hurries = options.adapt && options.conditional && memory_ != nullptr && knows_enough(typed);
   SearchOptions asked = options.adapt ? effort_for(options, typed.distinct) : options;
   // Few searches are so long; but one that takes twice as long as the others is one that is waited for.
   if (options.adapt && !hurries) asked.most_read = std::max(20 + 4 * options.beam, 2 * options.count);

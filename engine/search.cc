@@ -9,6 +9,7 @@
 #include "finished.h"
 #include "frontier.h"
 #include "row_pool.h"
+#include "start_reader.h"
 
 namespace halfword {
 namespace {
@@ -41,9 +42,7 @@ struct Hypothesis {
 struct Buffers {
   ModelStates states;  // of starts and hypotheses
   Predictions predictions;
-  ModelStates level_states;  // while the starts are read
-  ModelStates next_level_states;
-  Predictions level_predictions;
+  StartBuffers starts;
   ModelScratch scratch;
   std::vector<Step> steps;
   std::vector<Child*> unread;
@@ -57,9 +56,9 @@ struct Buffers {
 class Search {
  public:
   Search(const SearchModel& model, std::string_view prefix, const SearchOptions& options, Buffers& buffers)
-      : pieces_(model.pieces),
+      : whole_(model),
+        pieces_(model.pieces),
         model_(model.model),
-        opening_(model.opening),
         cache_(model.cache),
         options_(options),
         buffers_(buffers),
@@ -71,7 +70,8 @@ class Search {
         finished_(options.count) {}
 
   SearchResult run() {
-    read_starts();
+    result_.cells =
+        StartReader(whole_, buffers_.starts, buffers_.scratch).read(starts_, buffers_.states, buffers_.predictions);
     seed();
     for (std::size_t length = next_length(); length > 0; length = next_length()) {
       const Child& best = frontier_.best(length);
@@ -98,21 +98,6 @@ class Search {
   }
 
  private:
-  /// A piece in the tree of all starts.
-  struct Node {
-    std::uint32_t row = 0;     // among the states of its level
-    std::uint32_t parent = 0;  // row of the node before it
-    PieceId piece = 0;
-    double score = 0.0;
-    SequenceKey key;
-    std::vector<std::uint32_t> starts;  // that go through here
-  };
-
-  void read_starts();
-  void add_children(const Node& node, std::size_t depth, std::vector<Node>& next) const;
-  void read_level(std::vector<Node>& level, std::size_t depth);
-  void read_steps(std::size_t depth);
-  void keep_start(std::size_t start, std::size_t row);
   double mass_of(const Start& start, std::size_t row) const;
   void seed();
   void harvest(const Hypothesis& hypothesis);
@@ -146,9 +131,9 @@ class Search {
     return !options_.prune || child.score - options_.haste * model_.ending_cost(child.piece) >= finished_.bound();
   }
 
+  const SearchModel& whole_;
   const Pieces& pieces_;
   const LanguageModel& model_;
-  const Opening& opening_;
   StateCache& cache_;
   const SearchOptions& options_;
   Buffers& buffers_;
@@ -163,99 +148,6 @@ class Search {
   double mass_ = lowest;   // log of the probability of the prefix: the sum over all starts
   double floor_ = lowest;  // the least score that min_probability lets pass
 };
-
-/// Read the pieces of all starts, level by level; starts that begin alike share what they have in common.
-void Search::read_starts() {
-  std::vector<Node> level(1);
-  level.front().piece = pieces_.begin();
-  for (std::uint32_t start = 0; start < starts_.size(); ++start) level.front().starts.push_back(start);
-  for (std::size_t depth = 0; !level.empty(); ++depth) {
-    read_level(level, depth);
-    std::vector<Node> next;
-    for (const Node& node : level) {
-      for (const std::uint32_t start : node.starts) {
-        if (starts_[start].pieces.size() > depth) continue;
-        starts_[start].score = node.score;
-        starts_[start].key = node.key;
-        keep_start(start, node.row);
-      }
-      add_children(node, depth, next);
-    }
-    std::swap(buffers_.level_states, buffers_.next_level_states);
-    level = std::move(next);
-  }
-}
-
-/// Part the starts that go through `node` by their next piece.
-void Search::add_children(const Node& node, std::size_t depth, std::vector<Node>& next) const {
-  const std::span<const float> logits = buffers_.level_predictions.row(node.row);
-  const double base = node.score - buffers_.level_predictions.normalisers[node.row];
-  const auto first = static_cast<std::ptrdiff_t>(next.size());
-  for (const std::uint32_t start : node.starts) {
-    if (starts_[start].pieces.size() == depth) continue;
-    const PieceId piece = starts_[start].pieces[depth];
-    auto child = std::find_if(next.begin() + first, next.end(), [&](const Node& each) { return each.piece == piece; });
-    if (child == next.end()) {
-      next.push_back({0, node.row, piece, base + logits[piece], node.key.then(piece), {}});
-      child = next.end() - 1;
-    }
-    child->starts.push_back(start);
-  }
-}
-
-/// Bring the states and predictions of one level's nodes into `level_states` and `level_predictions`: from the cache,
-/// from what is known of how queries begin, or by reading on from `next_level_states`.
-void Search::read_level(std::vector<Node>& level, std::size_t depth) {
-  Buffers& buffers = buffers_;
-  buffers.steps.clear();
-  std::vector<Node*> fresh;
-  std::uint32_t row = static_cast<std::uint32_t>(level.size());  // remembered nodes fill the rows from the last on
-  for (Node& node : level) {
-    if (cache_.find(model_, node.key, buffers.level_states, buffers.level_predictions, row - 1)) {
-      node.row = --row;
-      continue;
-    }
-    node.row = static_cast<std::uint32_t>(fresh.size());
-    fresh.push_back(&node);
-    buffers.steps.push_back({node.parent, node.piece});
-  }
-  if (fresh.empty()) return;
-  read_steps(depth);
-  for (const Node* node : fresh)
-    cache_.insert(model_, node->key, buffers.level_states, buffers.level_predictions, node->row);
-}
-
-/// Take the steps of one level, and predict what comes next.
-void Search::read_steps(std::size_t depth) {
-  Buffers& buffers = buffers_;
-  const std::size_t rows = buffers.steps.size();
-  const auto known = [&](const Step& step) { return opening_.has_row(step.piece); };
-  if (depth == 0) {
-    model_.copy_row(opening_.begin_state(), 0, buffers.level_states, 0);
-    buffers.level_predictions.copy_row(opening_.begin_prediction(), 0, 0);
-    return;
-  }
-  if (depth == 1 && std::all_of(buffers.steps.begin(), buffers.steps.end(), known)) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t first_row = opening_.row_of(buffers.steps[row].piece);
-      model_.copy_row(opening_.first_states(), first_row, buffers.level_states, row);
-      if (opening_.first_predictions().stride > 0) {
-        buffers.level_predictions.copy_row(opening_.first_predictions(), first_row, row);
-      }
-    }
-    if (opening_.first_predictions().stride > 0) return;
-  } else {
-    model_.step(buffers.next_level_states, buffers.steps, buffers.level_states, 0, buffers.scratch);
-    result_.cells += rows;
-  }
-  model_.predict(buffers.level_states, 0, rows, buffers.level_predictions, buffers.scratch);
-}
-
-/// Put the state and prediction of a start where the first expansion looks for them.
-void Search::keep_start(std::size_t start, std::size_t row) {
-  buffers_.predictions.copy_row(buffers_.level_predictions, row, start);
-  model_.copy_row(buffers_.level_states, row, buffers_.states, start);
-}
 
 /// The log-probability of all texts that go through a start.
 double Search::mass_of(const Start& start, std::size_t row) const {

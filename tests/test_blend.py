@@ -156,12 +156,12 @@ def search_cost(path: Path, parts: tuple[str, ...], prefix: str, options: Search
 @pytest.mark.parametrize(
     ("prefix", "parts", "beam", "haste"),
     [
-        ("b", PARTS, 20, 0.5),
-        ("c", PARTS, 10, 0.5),
-        ("aa", ("popular", "ngram"), 10, 0.5),
+        ("b", PARTS, 20, 0.25),
+        ("aa", PARTS, 10, 0.5),
+        ("c", ("popular", "ngram"), 10, 0.5),
         ("a", ("popular", "ngram"), 4, 1.5),
     ],
-    ids=["no query begins so", "one does", "six do", "many do"],
+    ids=["no query begins so", "six do", "one does that was typed twice", "many do"],
 )
 def test_it_searches_the_harder_the_less_popularity_knows(
     prefix: str, parts: tuple[str, ...], beam: int, haste: float, popular_path: Path
@@ -169,7 +169,7 @@ def test_it_searches_the_harder_the_less_popularity_knows(
     costs = {
         (*kept, beam, haste): search_cost(popular_path, kept, prefix, SearchOptions(beam=beam, haste=haste))
         for kept in (PARTS, ("popular", "ngram"))
-        for beam, haste in [(20, 0.5), (10, 0.5), (4, 1.5)]
+        for beam, haste in [(20, 0.25), (10, 0.5), (4, 1.5)]
     }
     expected = costs.pop((*parts, beam, haste))
     assert expected not in costs.values()
@@ -253,19 +253,33 @@ def test_the_longest_searches_are_cut_short(popular_path: Path) -> None:
     assert cost < search_cost(popular_path, PARTS, "d", SearchOptions(beam=20, haste=0.5))  # which nothing cuts
 
 
-def test_two_queries_are_too_few_to_do_without_the_network_and_three_are_not(tmp_path: Path) -> None:
-    counts = {"ba": 1, "bb": 1, "ca": 1, "cb": 1, "cc": 1}
-    path = write_toy(tmp_path / "few.halfword", Toy(parts=PARTS, counts=counts))
+@pytest.mark.parametrize(
+    ("counts", "asks"),
+    [
+        ({}, True),
+        ({"ba": 1}, True),
+        ({"ba": 2}, False),
+        ({"ba": 2, "bb": 1}, True),
+        ({"ba": 2, "bb": 2}, False),
+        ({"ba": 1, "bb": 1, "bc": 1, "bd": 2}, True),
+        ({"ba": 1, "bb": 1, "bc": 1, "bd": 4}, False),
+        ({f"b{number}": 1 for number in range(9)}, True),
+        ({f"b{number}": 1 for number in range(10)}, False),
+    ],
+)
+def test_the_network_is_asked_where_few_queries_were_typed_and_hardly_one_twice(
+    counts: dict[str, int], asks: bool, tmp_path: Path
+) -> None:
+    path = write_toy(tmp_path / "few.halfword", Toy(parts=PARTS, counts={**counts, "cab d": 9}))
     blend, memory = load(path), load(path, parts=("popular", "ngram"))
-    assert blend.complete("b") != memory.complete("b")
-    assert blend.complete("c") == memory.complete("c")
+    assert (blend.complete("b") != memory.complete("b")) == asks
 
 
 @pytest.mark.parametrize("count", [1, 10, 30])
 def test_where_many_queries_were_typed_the_network_is_not_asked(count: int, popular_path: Path) -> None:
     blend, memory = load(popular_path), load(popular_path, parts=("popular", "ngram"))
     assert blend.complete("a", count=count) == memory.complete("a", count=count)
-    assert blend.complete("c", count=count) != memory.complete("c", count=count)
+    assert blend.complete("aa", count=count) != memory.complete("aa", count=count)
     assert blend.complete("a", count=count, conditional=False) != memory.complete("a", count=count, conditional=False)
 
 

@@ -14,7 +14,7 @@ from halfword.cli import app
 from halfword.dataset import Dataset, open_dataset
 from halfword.errors import ModelFileError, OptionError, OutputError
 from halfword.model_file import read_header
-from halfword.network_training import NetworkTraining, changed, checkpoint_path
+from halfword.network_training import TEACHERS, NetworkTraining, changed, checkpoint_path
 from halfword.train import TrainOptions
 from tests.training import SMALL, make_dataset
 
@@ -34,15 +34,15 @@ def train(
 
 
 def teachers_of(model: Path) -> list[Path]:
-    return [model.with_name(f"{model.stem}.teacher-{number}.halfword") for number in (1, 2, 3)]
+    return [model.with_name(f"{model.stem}.teacher-{number}.halfword") for number in range(1, TEACHERS + 1)]
 
 
 def test_the_wide_networks_stay_beside_the_one_they_taught(data: Dataset, tmp_path: Path) -> None:
     card = train(data, tmp_path / "my.halfword")
     teachers = teachers_of(tmp_path / "my.halfword")
     cards = [read_header(teacher).card["parts"]["network"] for teacher in teachers]
-    assert [each["hidden_size"] for each in cards] == [24, 24, 24]
-    assert [each["options"]["seed"] for each in cards] == [0, 1, 2]
+    assert {each["hidden_size"] for each in cards} == {24}
+    assert [each["options"]["seed"] for each in cards] == list(range(TEACHERS))
     assert card["parts"]["network"]["hidden_size"] == SMALL.network.hidden_size
     assert card["parts"]["network"]["options"]["teachers"] == [str(teacher) for teacher in teachers]
     assert not any(checkpoint_path(teacher).exists() for teacher in teachers)
@@ -52,7 +52,8 @@ def test_a_finished_teacher_is_not_trained_again(
     data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tmp_path / "my.halfword"
-    first, second, third = teachers_of(model)
+    teachers = teachers_of(model)
+    first, second, third = teachers[:3]
     train(data, model)
     trained: list[tuple[str, bool]] = []
 
@@ -68,9 +69,9 @@ def test_a_finished_teacher_is_not_trained_again(
     monkeypatch.setattr(best, "train", note)
     going_on = replace(PUPIL, resume=True)
     assert trained_by(going_on) == [(model.name, False)]
-    again = [(path.name, False) for path in (first, second, third, model)]
+    again = [(path.name, False) for path in (*teachers, model)]
     assert trained_by() == again
-    changed_mind = [(path.name, True) for path in (first, second, third)]
+    changed_mind = [(path.name, True) for path in teachers]
     assert trained_by(going_on, changed(WIDE, {"seed": 7})) == [*changed_mind, (model.name, False)]
     checkpoint_path(model).touch()
     assert trained_by(going_on) == [(model.name, True)]
@@ -122,9 +123,9 @@ def test_the_time_limit_is_shared(data: Dataset, tmp_path: Path, monkeypatch: py
         return {}
 
     monkeypatch.setattr(best, "train", note)
-    limited = replace(SMALL, time_limit=20.0)
-    train(data, tmp_path / "my.halfword", replace(PUPIL, network=limited), replace(WIDE, time_limit=20.0))
-    assert limits == [5.0] * 4
+    limited = replace(SMALL, time_limit=30.0)
+    train(data, tmp_path / "my.halfword", replace(PUPIL, network=limited), replace(WIDE, time_limit=30.0))
+    assert limits == [30.0 / (TEACHERS + 1)] * (TEACHERS + 1)
 
 
 def test_several_processes_are_refused(data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

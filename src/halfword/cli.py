@@ -163,7 +163,7 @@ def train(
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
     parts: Annotated[str, typer.Option("--parts", help="What to learn.")] = "popular,ngram,network",
     fast: Annotated[bool, typer.Option("--fast", help="A smaller network, for less time a key.")] = False,
-    best: Annotated[bool, typer.Option("--best", help="A larger one, taught by three still larger.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="A larger one, taught by five others.")] = False,
     preset: Annotated[str | None, _rare(help="default, fast, teacher, taught or paper.")] = None,
     segmentation: Annotated[str | None, _rare(help="char, bpe or unigram.")] = None,
     vocabulary: Annotated[int | None, _rare(help="Pieces to learn.")] = None,

@@ -115,7 +115,7 @@ PRESETS = {
         network=NetworkOptions(embedding_size=300, hidden_size=1200, input_dropout=0.1, output_dropout=0.3), epochs=60
     ),
     "taught": NetworkTraining(  # what teachers say is smooth already, so less is dropped
-        network=NetworkOptions(embedding_size=1000, hidden_size=800, recurrent_dropout=0.1),
+        network=NetworkOptions(embedding_size=1000, hidden_size=1200, summary_size=320, recurrent_dropout=0.1),
         epochs=60,
         teacher_share=0.9,
     ),
@@ -129,7 +129,7 @@ PRESETS = {
 }
 
 
-TEACHERS = 3  # for a taught network, each from other weights: what they agree on is worth more than what one says
+TEACHERS = 5  # for a taught network, each from other weights: what they agree on is worth more than what one says
 
 
 def checkpoint_path(output: Path) -> Path:

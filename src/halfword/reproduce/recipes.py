@@ -44,7 +44,9 @@ class Recipe:
 
 
 def _quick(network: NetworkTraining) -> NetworkTraining:
-    return changed(network, {**_QUICK, "hidden_size": max(network.network.hidden_size // _SMALLER, 8)})
+    sizes = network.network
+    smaller = {"hidden_size": max(sizes.hidden_size // _SMALLER, 8), "summary_size": sizes.summary_size // _SMALLER}
+    return changed(network, {**_QUICK, **smaller})
 
 
 # The paper's pieces, network and number of epochs; the learning rate rises and falls as in all our training
@@ -72,8 +74,8 @@ TEACHERS = (
         for seed in range(1, TEACHER_COUNT)
     ),
 )
-_SMALL = {"embedding_size": 100, "hidden_size": 600, "epochs": 30}  # the paper's size, over the teacher's pieces
-_ONE_TEACHER = {**_SMALL, "teacher_share": 0.7}  # who is to be trusted less than three
+_SMALL = {"embedding_size": 100, "hidden_size": 600, "summary_size": 0, "epochs": 30}  # the paper's size, over the teacher's pieces
+_ONE_TEACHER = {**_SMALL, "teacher_share": 0.7}  # who is to be trusted less than several
 SMALL = Recipe(name="small", network=changed(preset_named("default"), _SMALL))
 STUDENT = Recipe(name="student", network=changed(preset_named("taught"), _ONE_TEACHER), teachers=(TEACHER,))
 POPULAR = Recipe(name="popular", parts=("popular",))
