@@ -37,7 +37,7 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
         segmentation=chance.choice(["char", "bpe", "unigram"]),
         hidden=chance.choice([1, 12] if many else [1, 12, 40]),
         layers=chance.randint(1, 2),
-        summary=chance.choice([0, 0, 1, 5]),
+        summary=chance.choice([0, 0, 1, 5, 150]),
         pieces=pieces,
         spread=chance.choice([0.1, 2.0, 30.0]),
         seed=chance.randrange(1000),

@@ -84,11 +84,11 @@ nb::list complete_batch(const Model& model, const std::vector<std::string>& pref
   return lists;
 }
 
-/// What one search took: (cells, steps, rows, whether it ended in time).
+/// What one search took: (cells, steps, rows, whether it ended in time, multiplications).
 template <typename Model>
 nb::tuple search_cost(const Model& model, std::string_view prefix, const SearchOptions& options) {
   const SearchResult result = model.complete(prefix, options);
-  return nb::make_tuple(result.cells, result.steps, result.rows, result.in_time);
+  return nb::make_tuple(result.cells, result.steps, result.rows, result.in_time, result.multiplications);
 }
 
 /// What both sides of a blend propose: ([(text, count, score)], total, distinct).

@@ -17,18 +17,20 @@ double characters_beyond(std::string_view prefix, std::string_view text) {
   return static_cast<double>(std::count_if(added.begin(), added.end(), begins));
 }
 
-/// So many different queries that begin with the prefix, and what a search misses hardly matters.
+/// So many different queries that go on from the prefix, and what a search misses hardly matters.
 constexpr std::size_t many = 10;
 
-/// Whether popularity knows enough to do without the network: many queries that begin with the prefix, or some that
+/// Whether popularity knows enough to do without the network: many queries that go on from the prefix, or some that
 /// were typed again and again, for then it is likely to be one of these now. The same whatever is asked for, so that
 /// the best answers are the same too.
-bool knows_enough(const TypedQueries& typed) { return typed.distinct >= many || 2 * typed.total > 3 * typed.distinct; }
+bool knows_enough(const TypedQueries& typed) {
+  return typed.longer_distinct() >= many || 2 * typed.longer_total() > 3 * typed.longer_distinct();
+}
 
 /// So many answers at least are chosen together, and then put in order.
 constexpr std::size_t page = 10;
 
-/// How wide and how hastily to search: the more queries popularity knows that begin with the prefix, the less it
+/// How wide and how hastily to search: the more queries popularity knows that go on from the prefix, the less it
 /// matters what the search misses; and where it knows none, the search is all there is.
 SearchOptions effort_for(SearchOptions options, std::size_t distinct) {
   constexpr std::size_t widest = 1000;
@@ -84,9 +86,9 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
   // Where popularity knows enough, the network has next to nothing to add, and takes most of the time. (The probability
   // of the prefix is to be that of both wherever it is asked for.)
   const bool hurries = options.adapt && options.conditional && memory_ != nullptr && knows_enough(typed);
-  SearchOptions asked = options.adapt ? effort_for(options, typed.distinct) : options;
+  SearchOptions asked = options.adapt ? effort_for(options, typed.longer_distinct()) : options;
   // Few searches are so long; but one that takes twice as long as the others is one that is waited for.
-  if (options.adapt && !hurries) asked.most_read = std::max(20 + 4 * options.beam, 2 * options.count);
+  if (options.adapt && !hurries) asked.most_read = std::max(25 + 4 * options.beam, 2 * options.count);
   asked.conditional = true;
   asked.min_probability = 0.0;
   asked.surplus = options.count;  // what ended just below the best may have been typed often

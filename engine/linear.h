@@ -98,15 +98,6 @@ class Linear {
     dequantise(kernels, products.sums.data() + row * width, products.steps[row], addend, results);
   }
 
-  /// results[row] = addend + matrix × inputs[row].
-  void multiply_and_add(const Kernels& kernels, const InputRows& inputs, std::size_t rows, const float* addend,
-                        ProductRows& products, float* results) const {
-    multiply(kernels, inputs, rows, products);
-    for (std::size_t row = 0; row < rows; ++row) {
-      add(kernels, products, row, addend, results + row * outputs());
-    }
-  }
-
  private:
   void dequantise(const Kernels& kernels, const std::int32_t* sums, float step, const float* addend,
                   float* results) const {

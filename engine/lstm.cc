@@ -110,7 +110,12 @@ void Lstm::load_layers(const ModelFile& file) {
                        Linear(file, name + ".recurrent", gates, handed_on, precision_),
                        read_vector(file, name + ".norm_scale", gates), read_vector(file, name + ".norm_bias", gates)});
   }
-  zeros_.resize(layers_.front().recurrent.outputs());
+  std::size_t widest = 0;
+  for (const Layer& layer : layers_) {
+    widest = std::max(widest, layer.recurrent.outputs());
+    for (const Linear& summary : layer.summary) widest = std::max(widest, summary.outputs());
+  }
+  zeros_.resize(widest);
 }
 
 /// Made a few gates at a time, for as a whole it would take more memory than all that is kept.
@@ -210,6 +215,7 @@ void Lstm::multiply_rows(std::size_t index, StateRows& states, std::span<const S
     project(summary, zeros_.data(), rows.size(), recurrent.inputs(), scratch);
   }
   recurrent.multiply(kernels_, scratch.inputs, rows.size(), scratch.products);
+  scratch.multiplications += rows.size() * recurrent.outputs() * recurrent.inputs();
   const auto keep = [&](const auto& made, auto& kept, std::size_t size) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t place = (rows[i] * layers_.size() + index) * size;
@@ -238,8 +244,7 @@ void Lstm::step_layer(std::size_t index, StateRows& from, std::span<const Step> 
   for (std::size_t i = 0; halved && i < rows; ++i) prefetch(half_table_.data() + steps[i].piece * width, width);
   if (index > 0) {
     gather(to, index - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
-    layer.input.front().multiply_and_add(kernels_, scratch.inputs, rows, zeros_.data(), scratch.products,
-                                         scratch.results.data());
+    multiply_and_add(layer.input.front(), rows, zeros_.data(), scratch.results.data(), scratch);
   }
   multiply_rows(index, from, steps, scratch);
   for (std::size_t i = 0; i < rows; ++i) {
@@ -273,9 +278,19 @@ void Lstm::predict(const StateRows& states, std::size_t first, std::size_t rows,
   gather(states, layers_.size() - 1, rows, [first](std::size_t i) { return first + i; }, scratch.inputs);
   if (head_.size() > 1) project(head_.front(), projection_bias_.data(), rows, output.inputs(), scratch);
   float* logits = predictions.logits.data() + first * output.outputs();
-  output.multiply_and_add(kernels_, scratch.inputs, rows, output_bias_.data(), scratch.products, logits);
+  multiply_and_add(output, rows, output_bias_.data(), logits, scratch);
   for (std::size_t row = first; normalise && row < first + rows; ++row) {
     predictions.normalisers[row] = kernels_.log_sum_exp(predictions.row(row).data(), vocabulary_);
+  }
+}
+
+/// results[row] = addend + matrix × input row.
+void Lstm::multiply_and_add(const Linear& linear, std::size_t rows, const float* addend, float* results,
+                            LstmScratch& scratch) const {
+  linear.multiply(kernels_, scratch.inputs, rows, scratch.products);
+  scratch.multiplications += rows * linear.outputs() * linear.inputs();
+  for (std::size_t row = 0; row < rows; ++row) {
+    linear.add(kernels_, scratch.products, row, addend, results + row * linear.outputs());
   }
 }
 
@@ -284,9 +299,12 @@ void Lstm::project(const Linear& linear, const float* bias, std::size_t rows, st
                    LstmScratch& scratch) const {
   const std::size_t from_width = linear.outputs();
   grow(scratch.projected, rows * from_width);
-  linear.multiply_and_add(kernels_, scratch.inputs, rows, bias, scratch.products, scratch.projected.data());
-  grow(scratch.inputs.bytes, rows * to_width);
-  grow(scratch.inputs.floats, rows * to_width);
+  multiply_and_add(linear, rows, bias, scratch.projected.data(), scratch);
+  if (precision_ == Precision::int8) {
+    grow(scratch.inputs.bytes, rows * to_width);
+  } else {
+    grow(scratch.inputs.floats, rows * to_width);
+  }
   for (std::size_t row = 0; row < rows; ++row) {
     const float* projected = scratch.projected.data() + row * from_width;
     if (precision_ == Precision::int8) {

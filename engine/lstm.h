@@ -49,6 +49,7 @@ struct LstmScratch {
   AlignedVector<float> projected;
   AlignedVector<float> results;
   AlignedVector<float> gates;
+  std::size_t multiplications = 0;  // made so far
 };
 
 /// A trained network. Never changes once loaded, so one instance serves every thread.
@@ -97,6 +98,8 @@ class Lstm {
   void multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps, LstmScratch& scratch) const;
   void step_layer(std::size_t index, StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
                   LstmScratch& scratch) const;
+  void multiply_and_add(const Linear& linear, std::size_t rows, const float* addend, float* results,
+                        LstmScratch& scratch) const;
   void project(const Linear& linear, const float* bias, std::size_t rows, std::size_t to_width,
                LstmScratch& scratch) const;
 

@@ -209,7 +209,8 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
   count = std::min(count, size());
   const Place first = lower_bound(prefix);
   const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
-  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), first.position, end};
+  const std::uint32_t itself = first.exact && first.position < end ? count_[first.position] : 0;
+  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), itself, first.position, end};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {

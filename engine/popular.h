@@ -46,8 +46,12 @@ struct TypedQueries {
   std::vector<TypedQuery> queries;
   std::uint64_t total;
   std::uint64_t distinct;
-  std::size_t first;  // where those that do begin in the index
-  std::size_t last;   // and where they end
+  std::uint32_t itself;  // how often the prefix itself was typed, which is one of them but no completion
+  std::size_t first;     // where those that begin so begin in the index
+  std::size_t last;      // and where they end
+
+  std::uint64_t longer_total() const { return total - itself; }
+  std::uint64_t longer_distinct() const { return distinct - (itself > 0 ? 1 : 0); }
 };
 
 /// Most popular completion: of all the queries that begin with a prefix, the ones typed most often.

@@ -56,7 +56,7 @@ struct Buffers {
 class Search {
  public:
   Search(const SearchModel& model, std::string_view prefix, const SearchOptions& options, Buffers& buffers)
-      : whole_(model),
+      : parts_(model),
         pieces_(model.pieces),
         model_(model.model),
         cache_(model.cache),
@@ -70,8 +70,9 @@ class Search {
         finished_(options.count) {}
 
   SearchResult run() {
+    const std::size_t multiplied_before = buffers_.scratch.network.multiplications;
     result_.cells =
-        StartReader(whole_, buffers_.starts, buffers_.scratch).read(starts_, buffers_.states, buffers_.predictions);
+        StartReader(parts_, buffers_.starts, buffers_.scratch).read(starts_, buffers_.states, buffers_.predictions);
     seed();
     for (std::size_t length = next_length(); length > 0; length = next_length()) {
       const Child& best = frontier_.best(length);
@@ -94,6 +95,7 @@ class Search {
     result_.completions = finished_.rank(count, options_.merge, options_.conditional ? mass_ : 0.0, floor_);
     result_.mass = mass_;
     result_.rows = rows_.size();
+    result_.multiplications = buffers_.scratch.network.multiplications - multiplied_before;
     return std::move(result_);
   }
 
@@ -131,7 +133,7 @@ class Search {
     return !options_.prune || child.score - options_.haste * model_.ending_cost(child.piece) >= finished_.bound();
   }
 
-  const SearchModel& whole_;
+  const SearchModel& parts_;
   const Pieces& pieces_;
   const LanguageModel& model_;
   StateCache& cache_;

@@ -40,6 +40,7 @@ struct SearchResult {
   std::size_t rows = 0;   // of states and predictions that it needed room for
   double mass = 0.0;      // the log-probability of the prefix
   bool in_time = true;    // false when the deadline cut the search short
+  std::size_t multiplications = 0;
 };
 
 /// A segmentation of the beginning of a prefix, from which a search sets out: the next piece must begin with `tail`.

@@ -1,16 +1,18 @@
 #include "start_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace halfword {
 namespace {
 
-constexpr std::size_t window = 32;  // rows whose predictions are made together, so that long prefixes need no more room
+constexpr std::size_t window = 32;  // rows whose predictions are made together
 
 }  // namespace
 
 std::size_t StartReader::read(std::vector<Start>& starts, ModelStates& states, Predictions& predictions) {
   make_tree(starts);
+  buffers_.waits.clear();
   std::size_t above = 0;    // where the level above begins
   std::size_t waiting = 0;  // the first node whose prediction has still to be made
   std::size_t rows = 0;
@@ -18,7 +20,6 @@ std::size_t StartReader::read(std::vector<Start>& starts, ModelStates& states, P
     for (std::size_t index = first; index < last; ++index) {
       const Node& node = nodes_[index];
       for (const std::size_t start : node.starts) {
-        if (starts[start].pieces.size() > node.depth) continue;
         starts[start].score = node.score;
         starts[start].key = node.key;
         predictions.copy_row(buffers_.predictions, node.row, start);
@@ -52,13 +53,15 @@ void StartReader::make_tree(const std::vector<Start>& starts) {
   for (std::size_t index = 0; index < nodes_.size(); ++index) add_children(index, starts);
 }
 
-/// Part the starts that go through a node by their next piece.
+/// Part the starts that go through a node by their next piece; it keeps those that end there.
 void StartReader::add_children(std::size_t parent, const std::vector<Start>& starts) {
   const std::size_t first = nodes_.size();
   const std::size_t depth = nodes_[parent].depth;
-  for (std::size_t place = 0; place < nodes_[parent].starts.size(); ++place) {
-    const std::size_t start = nodes_[parent].starts[place];
-    if (starts[start].pieces.size() == depth) continue;
+  for (const std::size_t start : std::exchange(nodes_[parent].starts, {})) {
+    if (starts[start].pieces.size() == depth) {
+      nodes_[parent].starts.push_back(start);
+      continue;
+    }
     const PieceId piece = starts[start].pieces[depth];
     std::size_t child = first;
     while (child < nodes_.size() && nodes_[child].piece != piece) ++child;
@@ -100,7 +103,7 @@ void StartReader::read_level(std::size_t first, std::size_t last, std::size_t ro
 }
 
 /// Copy state and prediction of a node into a row, if both are known: from how all queries begin, or from the cache.
-bool StartReader::find_known(Node& node, std::size_t row) {
+bool StartReader::find_known(const Node& node, std::size_t row) {
   if (node.depth == 0) {
     model_.copy_row(opening_.begin_state(), 0, buffers_.states, row);
     buffers_.predictions.copy_row(opening_.begin_prediction(), 0, row);

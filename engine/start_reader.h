@@ -41,7 +41,7 @@ class StartReader {
     std::size_t parent = 0;
     PieceId piece = 0;
     SequenceKey key;
-    std::vector<std::size_t> starts;  // that go through here
+    std::vector<std::size_t> starts;  // that end here
     std::uint32_t row = 0;
     bool is_new = false;  // to the cache
     double score = 0.0;
@@ -50,7 +50,7 @@ class StartReader {
   void make_tree(const std::vector<Start>& starts);
   void add_children(std::size_t parent, const std::vector<Start>& starts);
   void read_level(std::size_t first, std::size_t last, std::size_t row);
-  bool find_known(Node& node, std::size_t row);
+  bool find_known(const Node& node, std::size_t row);
   void move_level(std::size_t first, std::size_t last);
   void predict(std::size_t first, std::size_t last);
   void predict_rows();

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from halfword import Completion, Neural, SearchOptions, load
 from halfword.complete import engine_options, import_engine
 from halfword.errors import ModelFileError, OptionError
-from halfword.model_file import read_header
+from halfword.model_file import Array, read_header, write_model
 from halfword.reference import Found, Hypothesis, PlainNetwork, PlainNeural, read_arrays
 from tests.toy import PIECES, Toy, write_toy
 
@@ -66,7 +66,7 @@ TOYS = st.builds(
     hidden=st.sampled_from([1, 5, 12, 33]),
     embedding=st.sampled_from([1, 6, 16]),
     layers=st.integers(1, 3),
-    summary=st.sampled_from([0, 0, 1, 7]),
+    summary=st.sampled_from([0, 0, 1, 7, 60]),
     spread=st.sampled_from([0.1, 1.0, 4.0]),
     pieces=st.sets(st.sampled_from(PIECES), min_size=2).map(lambda pieces: tuple(sorted(pieces))),
     seed=st.integers(0, 10_000),
@@ -101,6 +101,13 @@ OPTIONS = st.builds(
     ending=0.0,
     prefixes=["abcd"],
     options=SearchOptions(segmentations=3, max_pieces=3),
+)
+@example(toy=Toy(), ending=0.0, prefixes=["abcd " * 12 + "ab"], options=SearchOptions(max_pieces=3))
+@example(
+    toy=Toy(segmentation="unigram"),
+    ending=0.0,
+    prefixes=["abcd " * 12 + "ab"],
+    options=SearchOptions(segmentations=20, max_pieces=3),
 )
 def test_it_equals_the_plain_search(
     toy: Toy, ending: float, prefixes: list[str], options: SearchOptions, tmp_path: Path
@@ -144,7 +151,7 @@ def test_a_search_at_the_limits_of_its_options_needs_bounded_room(tmp_path: Path
 
 def _rows(model: Neural, options: SearchOptions) -> int:
     """Return how many hypotheses a search had to keep at once."""
-    _, _, rows, _ = model._part.search_cost("a", engine_options(options))
+    _, _, rows, *_ = model._part.search_cost("a", engine_options(options))
     return rows
 
 
@@ -269,9 +276,12 @@ def kernels(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.parametrize("summary", [0, 20])
 @pytest.mark.parametrize("precision", ["int8", "fp32"])
-def test_every_instruction_set_gives_the_same_completions(precision: str, kernels: str, tmp_path: Path) -> None:
-    path = write_toy(tmp_path / "wide.halfword", Toy(hidden=70, embedding=20, layers=2))
+def test_every_instruction_set_gives_the_same_completions(
+    precision: str, summary: int, kernels: str, tmp_path: Path
+) -> None:
+    path = write_toy(tmp_path / "wide.halfword", Toy(hidden=70, embedding=20, layers=2, summary=summary))
     fastest = load(path, precision=precision)
     named = load(path, precision=precision, kernels=kernels)
     assert isinstance(named, Neural)
@@ -296,8 +306,9 @@ def test_every_instruction_set_gives_the_same_integers(rows: int, kernels: str) 
         assert np.array_equal(np.frombuffer(found, np.int32).reshape(rows, outputs), expected)
 
 
-def test_eight_bits_stay_close_to_the_formula(tmp_path: Path) -> None:
-    path = write_toy(tmp_path / "toy.halfword", Toy(hidden=64, embedding=16, spread=0.5))
+@pytest.mark.parametrize("summary", [0, 20])
+def test_eight_bits_stay_close_to_the_formula(summary: int, tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy(hidden=64, embedding=16, summary=summary, spread=0.5))
     exact = {c.text: c.score for c in load(path, precision="fp32").complete("a", count=5)}
     rounded = {c.text: c.score for c in load(path, precision="int8").complete("a", count=5)}
     assert len(exact.keys() & rounded.keys()) >= 4
@@ -335,10 +346,12 @@ def test_unknown_kernels_and_precisions_are_named(tmp_path: Path) -> None:
         load(path, precision="int4")
 
 
-@pytest.mark.parametrize("name", ["output_bias", "projection", "projection.scale", "layer0.norm_scale"])
+@pytest.mark.parametrize(
+    "name", ["output_bias", "projection", "projection.scale", "layer0.norm_scale", "layer0.summary"]
+)
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
 def test_weights_that_are_no_numbers_are_refused(name: str, value: str, tmp_path: Path) -> None:
-    path = write_toy(tmp_path / "toy.halfword", Toy(embedding=2))
+    path = write_toy(tmp_path / "toy.halfword", Toy(embedding=2, summary=5))
     content, begin = bytearray(path.read_bytes()), read_header(path).places[f"network.{name}"].begin
     content[begin : begin + 4] = np.float32(value).tobytes()
     path.write_bytes(content)
@@ -361,8 +374,31 @@ def test_a_wide_embedding_costs_no_more_than_one_matrix(tmp_path: Path) -> None:
     assert costs[0] < costs[1] == costs[2]
 
 
+@pytest.mark.parametrize("size", [0, 1, 12 * 5 - 1, 12 * 6])
+def test_a_summary_that_does_not_fit_is_refused(size: int, tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy(hidden=12, summary=5))
+    header = read_header(path)
+    content = path.read_bytes()
+    arrays = {
+        name: Array(place.dtype, content[place.begin : place.end], place.shape)
+        for name, place in header.places.items()
+        if not name.startswith("padding")
+    }
+    arrays["network.layer0.summary"] = Array("F32", bytes(4 * size), (size,))
+    write_model(path, arrays, header.card)
+    with pytest.raises(ModelFileError, match=r"the array network\.layer0\.\w+ holds \d+ numbers, expected \d+"):
+        load(path, precision="fp32")
+
+
+def test_what_hypotheses_share_is_multiplied_once(tmp_path: Path) -> None:
+    model = load(write_toy(tmp_path / "toy.halfword", Toy()), cache=False)
+    cells, *_, multiplications = model._part.search_cost("a", engine_options(SearchOptions()))  # type: ignore[union-attr]
+    each = model._part.multiplications  # type: ignore[union-attr]
+    assert each < multiplications < cells * each
+
+
 def test_a_damaged_network_gives_an_error_or_an_answer_but_never_a_crash(tmp_path: Path) -> None:
-    whole = write_toy(tmp_path / "toy.halfword", Toy()).read_bytes()
+    whole = write_toy(tmp_path / "toy.halfword", Toy(summary=5)).read_bytes()
     places = read_header(tmp_path / "toy.halfword").places
     bent_path = tmp_path / "bent.halfword"
     chance = np.random.default_rng(0)

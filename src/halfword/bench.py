@@ -93,7 +93,7 @@ def _arithmetic(model: Neural, prefixes: Sequence[str], search: SearchOptions, s
     cells = sum(cost[0] for cost in costs)
     int8, fp32 = engine.multiply_rate(part.kernels, 8)
     peak = engine.int8_peak(part.kernels) or int8
-    rate = cells * part.multiplications / seconds / 1e9
+    rate = sum(cost[4] for cost in costs) / seconds / 1e9
     return {
         "kernels": part.kernels,
         "cells": cells / len(prefixes),

@@ -109,7 +109,8 @@ class Network(nn.Module):
         self.projection = _uniform((width, hidden), 1 / math.sqrt(hidden), generator)
         self.projection_bias = _uniform((width,), 1 / math.sqrt(hidden), generator)
         sizes = [width] + [hidden] * options.layers
-        self.layers = nn.ModuleList(Layer(size, hidden, options.summary_size, generator) for size in sizes[:-1])
+        summary = options.summary_size if options.summary_size < hidden else 0  # else there is nothing to be saved
+        self.layers = nn.ModuleList(Layer(size, hidden, summary, generator) for size in sizes[:-1])
 
     def forward(self, batch: Batch, generator: torch.Generator) -> Tensor:
         """Return the loss in nats of each token (tokens); 0 where there is none."""

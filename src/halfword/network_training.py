@@ -25,7 +25,7 @@ class NetworkOptions:
     embedding_size: int = 100
     hidden_size: int = 600
     layers: int = 1
-    summary_size: int = 0  # numbers that a layer's hidden values are summed up in for its next step; 0 for all of them
+    summary_size: int = 0  # fewer numbers that the hidden values are summed up in for a layer's next step; 0: all
     input_dropout: float = 0.0
     recurrent_dropout: float = 0.25  # of the candidate, drawn anew at every step
     hidden_dropout: float = 0.0  # between layers

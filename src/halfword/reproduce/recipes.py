@@ -74,7 +74,8 @@ TEACHERS = (
         for seed in range(1, TEACHER_COUNT)
     ),
 )
-_SMALL = {"embedding_size": 100, "hidden_size": 600, "summary_size": 0, "epochs": 30}  # the paper's size, over the teacher's pieces
+# The paper's size, over the teacher's pieces.
+_SMALL = {"embedding_size": 100, "hidden_size": 600, "summary_size": 0, "epochs": 30}
 _ONE_TEACHER = {**_SMALL, "teacher_share": 0.7}  # who is to be trusted less than several
 SMALL = Recipe(name="small", network=changed(preset_named("default"), _SMALL))
 STUDENT = Recipe(name="student", network=changed(preset_named("taught"), _ONE_TEACHER), teachers=(TEACHER,))
