@@ -42,7 +42,7 @@ class SearchOptions:
     merge: bool = True  # add up the probabilities of all piece sequences found that spell the same text
     prune: bool = True  # drop hypotheses that can no longer be answers; without merge and haste it loses nothing
     haste: float | None = None  # trust in estimates of what an end costs; 0 is exact, and so are all but blends with
-    # None, which choose for each prefix: the memory alone where many queries are known, else network and wide beam
+    # None, which choose for each prefix: the memory alone where popularity knows enough, else network and wide beam
     conditional: bool = True  # score log p(text | prefix); else log p(text)
     min_probability: float = 0.0  # p(text | prefix) below which nothing is offered
     deadline_ms: float | None = None  # return the best found by then

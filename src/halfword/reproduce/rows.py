@@ -103,7 +103,7 @@ def _ours() -> Iterable[Row]:
         changes = {"precision": "int8", **more}
         return Row(name=name, label=label, group="ours", model=model, search=search, parts=tuple(parts), **changes)
 
-    yield row("network", "network (800 wide, taught)", BEST, ("network",))
+    yield row("network", "network (1200 wide, taught)", BEST, ("network",))
     yield row("memory", "memory", BEST, ("ngram",))
     yield row("network-memory", "network + memory", BEST, ("ngram", "network"))
     yield row("popularity-memory", "popularity + memory", BEST, ("popular", "ngram"))
