@@ -43,6 +43,7 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
         seed=chance.randrange(1000),
         counts=_random_counts(chance, fewest=1 if "ngram" in parts else 0),
         memory=NgramOptions(order=chance.randint(2, 8), megabytes=chance.choice([None, None, 1e-6, 0.002, 0.01])),
+        words=chance.random() < 0.7,
         weights=_random_weights(chance),
         ending=chance.choice([0.0, 5.0, 100.0]),
     )

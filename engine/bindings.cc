@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "blend.h"
+#include "companions.h"
 #include "escape.h"
 #include "model_file.h"
 #include "neural.h"
@@ -364,9 +365,22 @@ NB_MODULE(_engine, module) {
           "pieces"_a, "repeats"_a = 1, "The sum of the distribution before each of these pieces, predicted repeatedly.")
       .def_prop_ro("order", &Ngram::order)
       .def("__len__", &Ngram::size);
+  nb::class_<Companions>(module, "Companions", "Which words were typed together.")
+      .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
+      .def(
+          "complete",
+          [](const Companions& companions, std::string_view prefix, std::size_t count) {
+            std::vector<std::pair<std::string, double>> found;
+            for (LikelyText& each : companions.complete(prefix, count)) {
+              found.emplace_back(std::move(each.text), each.probability);
+            }
+            return found;
+          },
+          "prefix"_a, "count"_a);
   nb::class_<Blend>(module, "Blend", "Popularity and the language model together.")
       .def(nb::init<const ModelFile&, const Popular&, const Neural&, const Neural*>(), "file"_a, "popular"_a,
-           "neural"_a, "memory"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+           "neural"_a, "memory"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+           nb::keep_alive<1, 5>())
       .def("complete", &complete<Blend>, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch<Blend>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("search_cost", &search_cost<Blend>, "prefix"_a, "options"_a)

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "finished.h"
+
 namespace halfword {
 namespace {
 
@@ -26,6 +28,9 @@ constexpr std::size_t many = 10;
 bool knows_enough(const TypedQueries& typed) {
   return typed.longer_distinct() >= many || 2 * typed.longer_total() > 3 * typed.longer_distinct();
 }
+
+/// What words that were typed together have to say of how a query ends that goes on from nothing typed before.
+constexpr double companions_share = 0.1;
 
 /// So many answers at least are chosen together, and then put in order.
 constexpr std::size_t page = 10;
@@ -77,8 +82,26 @@ class Weighing {
 
 Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory)
     : popular_(popular), neural_(neural), memory_(memory) {
+  if (file.holds("ngram.words.text")) companions_.emplace(file);
   read_weights(file, "blend.order", order_);
   read_weights(file, "blend.choice", choice_);
+}
+
+/// Let words that go with those of the prefix have their share in the model's opinion.
+void Blend::add_companions(std::string_view prefix, std::size_t count, std::vector<Candidate>& list) const {
+  const std::vector<LikelyText> likely = companions_->complete(prefix, count);
+  if (likely.empty()) return;
+  for (Candidate& candidate : list) candidate.score += std::log(1.0 - companions_share);
+  for (const LikelyText& each : likely) {
+    const double score = std::log(companions_share * each.probability);
+    const auto is_same = [&](const Candidate& candidate) { return candidate.text == each.text; };
+    const auto same = std::find_if(list.begin(), list.end(), is_same);
+    if (same == list.end()) {
+      list.push_back({each.text, 0.0, score, Source::model});
+    } else {
+      same->score = log_add(same->score, score);
+    }
+  }
 }
 
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
@@ -99,6 +122,7 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
     all.list.push_back(
         {std::move(completion.text), count, completion.score, count > 0.0 ? Source::both : Source::model});
   }
+  if (companions_ && typed.longer_distinct() == 0) add_companions(prefix, options.count, all.list);
   const auto size = static_cast<std::ptrdiff_t>(all.list.size());
   const double least = size > 0 ? all.list.back().score : 0.0;
   for (const TypedQuery& query : typed.queries) {

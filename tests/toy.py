@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from halfword.companions import learn_companions
 from halfword.complete import import_engine, open_model_file
 from halfword.kneser_ney import Corpus
 from halfword.model_file import Array, read_header, write_model
@@ -35,6 +36,7 @@ class Toy:
     seed: int = 0
     counts: Mapping[str, int] = field(default_factory=lambda: COUNTS)  # what popularity and memory learn from
     memory: NgramOptions = MEMORY
+    words: bool = False  # whether words that were typed together are remembered too
     weights: Mapping[str, list[float]] = field(default_factory=dict)  # of the blend, by name
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
@@ -51,6 +53,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
     if "ngram" in toy.parts:
         write_model(path, arrays, card)  # the engine cuts queries into the pieces of a file
         arrays |= memory_arrays(path, toy)
+        arrays |= learn_companions(toy.counts) if toy.words else {}
     if "popular" in toy.parts:
         arrays |= popular_arrays(dict(toy.counts))
     for name, values in toy.weights.items():

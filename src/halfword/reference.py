@@ -268,3 +268,43 @@ def _ranked(found: Found, mass: float, floor: float, options: SearchOptions) -> 
 def _log_sum(scores: Sequence[float]) -> float:
     peak = max(scores, default=-math.inf)
     return peak + math.log(sum(math.exp(score - peak) for score in scores)) if peak > -math.inf else peak
+
+
+class PlainCompanions:
+    """Words that were typed together, straight from the formula in `companions`."""
+
+    def __init__(self, queries: Sequence[str]) -> None:
+        self._queries = [set(query.split()) for query in queries if query.split()]
+        self._ended = [query.split()[-1] for query in queries if query.split()]
+        self._words = sorted(set().union(*self._queries))
+
+    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]:
+        """Return how a query that has come to `prefix` may end with its last word, and how likely; best first."""
+        *before, part = prefix.split(" ")
+        context = [word for word in dict.fromkeys(before) if any(self._together(word, other) for other in self._words)]
+        likely = [word for word in self._words if word.startswith(part)]
+        if not part or not context or not likely:
+            return []
+        weights = {word: sum(self._weight(one, word) for one in context) for word in likely}
+        found = [
+            (
+                prefix + word[len(part) :],
+                weights[word] / sum(weights.values()) * (self._ended.count(word) + 0.3) / (self._typed(word) + 1),
+            )
+            for word in likely
+            if word != part and any(self._together(one, word) for one in context)
+        ]
+        return sorted(found, key=lambda each: (-each[1], each[0].encode()))[:count]
+
+    def _weight(self, one: str, word: str) -> float:
+        met = sum(self._together(one, other) for other in self._words)
+        share = self._typed(word) / sum(map(self._typed, self._words))
+        return (self._together(one, word) + 5 * share) / (met + 5)
+
+    def _typed(self, word: str) -> int:
+        return sum(word in words for words in self._queries)
+
+    def _together(self, one: str, other: str) -> int:
+        if one == other:
+            return 0
+        return min(255, sum({one, other} <= words and len(words) <= 12 for words in self._queries))

@@ -60,7 +60,7 @@ def train(
     }
     if not learned.writes:
         return card
-    arrays = _in_8_bits(learned.arrays) if options.compact else learned.arrays
+    arrays = _stored(learned.arrays, options.compact)
     counts = data.counts(Split.TRAIN) if {"popular", "ngram"} & set(options.parts) else {}
     if "ngram" in options.parts:
         progress("learning the n-gram memory")
@@ -121,23 +121,32 @@ def _taken_over(base: Path, options: TrainOptions) -> Learned:
     return Learned(arrays, {part: header.card.get("parts", {}).get(part, {}) for part in sorted(parts)}, segment, True)
 
 
-def _in_8_bits(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the arrays without the 32-bit form of what is there in 8 bits as well."""
-    return {name: array for name, array in arrays.items() if f"{name}.int8" not in arrays}
+def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
+    """Return the network's arrays in the forms in which they are kept."""
+    if not any(name.startswith("network.") for name in arrays):
+        return dict(arrays)
+    from halfword.weights import in_8_bits, without_unused
+
+    return in_8_bits(arrays) if compact else without_unused(arrays)
 
 
 def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOptions) -> dict[str, Array]:
+    from halfword.companions import learn_companions
     from halfword.kneser_ney import Corpus
     from halfword.ngram import NgramOptions, learn_ngram
 
     assert learned.segment is not None
+    words = (
+        learn_companions(counts, options.memory_size and options.memory_size / 4) if "popular" in options.parts else {}
+    )
+    room = options.memory_size and options.memory_size - sum(len(array.data) for array in words.values()) / 1e6
     special = struct.unpack("<4I", learned.arrays["pieces.special"].data)
     # Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
     weights = (max(1, round(count**_COUNT_POWER)) for count in counts.values())
     pairs = zip(learned.segment(list(counts)), weights, strict=True)
     size = len(learned.arrays["pieces.kind"].data)
     corpus = Corpus.of(pairs, vocabulary=size, begin=special[2], end=special[3])
-    return learn_ngram(corpus, NgramOptions(order=_ORDER, megabytes=options.memory_size))
+    return words | learn_ngram(corpus, NgramOptions(order=_ORDER, megabytes=room))
 
 
 def _megabytes(arrays: Mapping[str, Array], part: str) -> float:

@@ -1,4 +1,4 @@
-"""The weights of a network as arrays of a model file, in fp32 and in int8."""
+"""The weights of a network as arrays of a model file, in fp32 and, where the engine multiplies in that, in int8."""
 
 from collections.abc import Mapping
 
@@ -10,16 +10,37 @@ from halfword.model_file import Array
 Weights = dict[str, NDArray[np.float32]]  # by name in the model file, without `network.`
 
 
+_ONLY_READ = ("network.embedding", "network.projection", "network.layer0.input")  # when a model is loaded
+
+
 def network_arrays(weights: Mapping[str, NDArray[np.float32]]) -> dict[str, Array]:
     """Return `weights` as arrays for a model file, matrices also in int8."""
     arrays = {}
     for name, weight in weights.items():
         arrays[f"network.{name}"] = _array("F32", weight.astype("<f4"))
         if weight.ndim == 2:
-            rounded, scale = quantise(weight)
-            arrays[f"network.{name}.int8"] = _array("I8", rounded)
-            arrays[f"network.{name}.scale"] = _array("F32", scale.astype("<f4"))
+            arrays |= _in_8_bits(f"network.{name}", weight)
     return arrays
+
+
+def without_unused(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return arrays of a model file without the 8-bit form of what the engine makes tables of when it loads them."""
+    unused = {f"{name}.{form}" for name in _ONLY_READ if name in arrays for form in ("int8", "scale")}
+    return {name: array for name, array in arrays.items() if name not in unused}
+
+
+def in_8_bits(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return arrays of a model file, the network's matrices in 8 bits alone."""
+    small = {name: array for name, array in arrays.items() if f"{name}.int8" not in arrays}
+    for name, array in list(small.items()):
+        if name.startswith("network.") and array.dtype == "F32" and array.shape is not None and len(array.shape) == 2:
+            small |= _in_8_bits(name, np.frombuffer(small.pop(name).data, "<f4").reshape(array.shape))
+    return small
+
+
+def _in_8_bits(name: str, weight: NDArray[np.float32]) -> dict[str, Array]:
+    rounded, scale = quantise(weight)
+    return {f"{name}.int8": _array("I8", rounded), f"{name}.scale": _array("F32", scale.astype("<f4"))}
 
 
 def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -1,0 +1,109 @@
+"""Words that were typed together help a query that nobody typed before."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from halfword.companions import learn_companions
+from halfword.complete import import_engine, load, open_model_file
+from halfword.dataset import open_dataset
+from halfword.model_file import Array, read_header, write_model
+from halfword.reference import PlainCompanions
+from halfword.train import TrainOptions, train
+from tests.toy import Toy, write_toy
+
+pytestmark = pytest.mark.engine
+WORDS = ["a", "ab", "abc", "b", "ba", "rome", "ro", "é", "한국", "한"]
+QUERIES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join), max_size=12, unique=True)
+
+
+def write_words(path: Path, arrays: dict[str, Array]) -> Path:
+    write_model(path, arrays, {"profile": "default", "parts": {"ngram": {}}})
+    return path
+
+
+def open_words(path: Path):  # type: ignore[no-untyped-def]
+    return import_engine().Companions(open_model_file(path, read_header(path)))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(queries=QUERIES, typed=st.lists(st.sampled_from([*WORDS, "", "r", "x"]), max_size=4), count=st.integers(0, 4))
+def test_it_equals_the_formula(queries: list[str], typed: list[str], count: int, tmp_path: Path) -> None:
+    prefix = " ".join(typed)
+    words = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
+    found, expected = words.complete(prefix, count), PlainCompanions(queries).complete(prefix, count)
+    assert [chance for _, chance in found] == pytest.approx([chance for _, chance in expected])
+    assert dict(found) == pytest.approx(dict(expected)) or len({round(chance, 9) for _, chance in found}) < len(found)
+
+
+def test_a_query_counts_once_however_often_it_was_typed_and_long_ones_not_at_all() -> None:
+    long = " ".join(map(str, range(13)))
+    arrays = learn_companions(["rome hotels", "hotels in rome", "hotels hotels", long])
+    words = np.frombuffer(arrays["ngram.words.begin"].data, "<u4")
+    text = arrays["ngram.words.text"].data.decode()
+    spelled = [text[a:b] for a, b in pairwise(words)]
+    first = np.frombuffer(arrays["ngram.words.first"].data, "<u4")
+    companions = np.frombuffer(arrays["ngram.words.companion"].data, "<u2")
+    together = np.frombuffer(arrays["ngram.words.together"].data, "u1")
+    of_rome = slice(*first[spelled.index("rome") : spelled.index("rome") + 2])
+    assert [spelled[word] for word in companions[of_rome]] == ["hotels", "in"]
+    assert list(together[of_rome]) == [2, 1]
+    assert first[spelled.index("7") + 1] == first[spelled.index("7")]
+
+
+def test_so_many_queries_together_that_a_byte_is_too_small_are_255() -> None:
+    arrays = learn_companions([f"ab cd {number}" for number in range(300)])
+    assert max(arrays["ngram.words.together"].data) == 255
+
+
+@pytest.mark.parametrize("megabytes", [0.0001, 0.001, 0.004])
+def test_it_keeps_to_the_room_it_has(megabytes: float) -> None:
+    arrays = learn_companions([f"word{number % 40} other{number}" for number in range(200)], megabytes)
+    assert 0 < sum(len(array.data) for array in arrays.values()) <= megabytes * 1e6 + 16
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("begin", [0, 9, 3, 4]),
+        ("begin", [0, 1, 2]),
+        ("first", [0, 2, 1, 4]),
+        ("first", [1, 1, 2, 4]),
+        ("companion", [1, 1, 0, 0]),
+        ("companion", [1, 7, 0, 0]),
+        ("companion", [1, 2, 0]),
+        ("ended", [1]),
+    ],
+)
+def test_words_that_make_no_sense_are_refused(name: str, values: list[int], tmp_path: Path) -> None:
+    arrays = learn_companions(["a b", "a c"])
+    kind = "<u2" if name == "companion" else "<u4"
+    dtype = arrays[f"ngram.words.{name}"].dtype
+    arrays[f"ngram.words.{name}"] = Array(dtype, np.array(values, kind).tobytes())
+    with pytest.raises(import_engine().EngineFileError, match="the words that were typed together make no sense"):
+        open_words(write_words(tmp_path / "words.halfword", arrays))
+
+
+def test_a_blend_offers_the_word_that_goes_with_another(tmp_path: Path) -> None:
+    toy = Toy(parts=("popular", "ngram"), counts={"d abcd": 1, "abcd b d": 1, "abc": 1, "cab": 1, "ab": 1})
+    without = load(write_toy(tmp_path / "without.halfword", toy))
+    blend = load(write_toy(tmp_path / "with.halfword", replace(toy, words=True)))
+    before, after = ({each.text: each.score for each in model.complete("d b ab")} for model in (without, blend))
+    assert after["d b abcd"] > before.get("d b abcd", -99.0)
+    assert blend.complete("ab") == without.complete("ab")  # there is no word before
+    assert blend.complete("abcd b") == without.complete("abcd b")  # that was typed
+
+
+def test_training_keeps_them_within_the_size_of_the_memory(text_folder: Path, tmp_path: Path) -> None:
+    data, path = open_dataset(text_folder), tmp_path / "my.halfword"
+    train(data, path, TrainOptions(parts=("popular", "ngram"), memory_size=0.01))
+    places = read_header(path).places
+    assert "ngram.words.companion" in places
+    assert sum(place.end - place.begin for name, place in places.items() if name.startswith("ngram.words")) <= 2600
+    train(data, path, TrainOptions(parts=("ngram",)))
+    assert "ngram.words.companion" not in read_header(path).places  # nobody would ask them
