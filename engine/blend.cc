@@ -30,7 +30,7 @@ bool knows_enough(const TypedQueries& typed) {
 }
 
 /// What words that were typed together have to say of how a query ends that goes on from nothing typed before.
-constexpr double companions_share = 0.1;
+constexpr double companions_share = 0.2;
 
 /// So many answers at least are chosen together, and then put in order.
 constexpr std::size_t page = 10;

@@ -78,39 +78,55 @@ std::vector<std::size_t> Companions::known_words(std::string_view text) const {
   return known;
 }
 
-/// How likely each word of a range is beside the words of a context; 0 where it is no companion of any.
-std::vector<double> Companions::weigh(std::span<const std::size_t> context, Range range) const {
-  std::vector<double> weights(range.last - range.first);
+/// The companions of a context among the words of a range, rising, and how likely each is beside it.
+std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range) const {
+  struct Cursor {
+    std::size_t place;
+    std::size_t end;
+    double share;
+  };
+  std::vector<Cursor> cursors;
   for (const std::size_t index : context) {
-    const auto begin = companion_.begin() + first_[index];
-    const auto end = companion_.begin() + first_[index + 1];
+    const auto list = companion_.subspan(first_[index], first_[index + 1] - first_[index]);
+    const auto place = [&](std::size_t bound) {
+      return first_[index] + static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), bound) - list.begin());
+    };
     const double share = 1.0 / (met_[index] + trusted_half) / static_cast<double>(context.size());
-    for (auto found = std::lower_bound(begin, end, range.first); found != end && *found < range.last; ++found) {
-      weights[*found - range.first] += together_[static_cast<std::size_t>(found - companion_.begin())] * share;
+    cursors.push_back({place(range.first), place(range.last), share});
+  }
+  std::vector<Weighed> found;
+  for (;;) {
+    std::size_t next = range.last;
+    for (const Cursor& cursor : cursors) {
+      if (cursor.place < cursor.end) next = std::min<std::size_t>(next, companion_[cursor.place]);
+    }
+    if (next == range.last) return found;
+    found.push_back({next, 0.0});
+    for (Cursor& cursor : cursors) {
+      if (cursor.place == cursor.end || companion_[cursor.place] != next) continue;
+      found.back().weight += together_[cursor.place++] * cursor.share;
     }
   }
-  return weights;
 }
 
 std::vector<LikelyText> Companions::complete(std::string_view prefix, std::size_t count) const {
   const std::size_t space = prefix.rfind(' ');
-  if (space == std::string_view::npos || space + 1 == prefix.size()) return {};
+  if (space == std::string_view::npos) return {};
   const std::string_view part = prefix.substr(space + 1);
   const std::vector<std::size_t> context = known_words(prefix.substr(0, space));
   const Range range = beginning_with(part);
-  if (context.empty() || range.first == range.last) return {};
-  std::vector<double> weights = weigh(context, range);
+  const std::vector<Weighed> weighed = weigh(context, range);
+  if (weighed.empty()) return {};
   double left = 0.0;  // what the context leaves to all words
   for (const std::size_t index : context) left += trusted_half / (met_[index] + trusted_half);
   left /= static_cast<double>(context.size()) * static_cast<double>(typed_before_.back());
   double total = left * static_cast<double>(typed_before_[range.last] - typed_before_[range.first]);
-  for (const double weight : weights) total += weight;
+  for (const Weighed& each : weighed) total += each.weight;
   std::vector<std::pair<double, std::size_t>> best;
-  for (std::size_t index = range.first; index < range.last; ++index) {
-    const double weight = weights[index - range.first];
-    if (weight == 0.0 || word(index).size() == part.size()) continue;
-    const double ends = (ended_[index] + 0.3) / (typed_[index] + 1.0);
-    best.emplace_back(-(weight + left * typed_[index]) / total * ends, index);
+  for (const Weighed& each : weighed) {
+    if (word(each.index).size() == part.size()) continue;  // the prefix itself
+    const double ends = (ended_[each.index] + 0.3) / (typed_[each.index] + 1.0);
+    best.emplace_back(-(each.weight + left * typed_[each.index]) / total * ends, each.index);
   }
   const std::size_t kept = std::min(count, best.size());
   std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());

@@ -283,7 +283,7 @@ class PlainCompanions:
         *before, part = prefix.split(" ")
         context = [word for word in dict.fromkeys(before) if any(self._together(word, other) for other in self._words)]
         likely = [word for word in self._words if word.startswith(part)]
-        if not part or not context or not likely:
+        if not context or not likely:
             return []
         weights = {word: sum(self._weight(one, word) for one in context) for word in likely}
         found = [
