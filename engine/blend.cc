@@ -88,8 +88,8 @@ Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural
 }
 
 /// Let words that go with those of the prefix have their share in the model's opinion.
-void Blend::add_companions(std::string_view prefix, std::size_t count, std::vector<Candidate>& list) const {
-  const std::vector<LikelyText> likely = companions_->complete(prefix, count);
+void Blend::add_companions(std::string_view prefix, std::vector<Candidate>& list) const {
+  const std::vector<LikelyText> likely = companions_->complete(prefix, page);  // however many are asked for
   if (likely.empty()) return;
   for (Candidate& candidate : list) candidate.score += std::log(1.0 - companions_share);
   for (const LikelyText& each : likely) {
@@ -122,9 +122,9 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
     all.list.push_back(
         {std::move(completion.text), count, completion.score, count > 0.0 ? Source::both : Source::model});
   }
-  if (companions_ && typed.longer_distinct() == 0) add_companions(prefix, options.count, all.list);
   const auto size = static_cast<std::ptrdiff_t>(all.list.size());
   const double least = size > 0 ? all.list.back().score : 0.0;
+  if (companions_ && typed.longer_distinct() == 0) add_companions(prefix, all.list);
   for (const TypedQuery& query : typed.queries) {
     const auto is_same = [&](const Candidate& candidate) { return candidate.text == query.text; };
     const auto same = std::find_if(all.list.begin(), all.list.begin() + size, is_same);

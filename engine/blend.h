@@ -64,7 +64,7 @@ class Blend {
   Candidates candidates(std::string_view prefix, const SearchOptions& options) const;
 
  private:
-  void add_companions(std::string_view prefix, std::size_t count, std::vector<Candidate>& list) const;
+  void add_companions(std::string_view prefix, std::vector<Candidate>& list) const;
 
   const Popular& popular_;
   const Neural& neural_;

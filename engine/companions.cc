@@ -8,6 +8,8 @@ namespace {
 /// A word that met companions so often is trusted half; the other half is how often words were typed at all.
 constexpr double trusted_half = 5.0;
 
+constexpr std::size_t most_context = 20;  // words
+
 void check(bool sound) {
   if (!sound) throw ModelFileError("the words that were typed together make no sense");
 }
@@ -34,9 +36,12 @@ Companions::Companions(const ModelFile& file)
   typed_before_.resize(words + 1);
   met_.resize(words);
   for (std::size_t index = 0; index < words; ++index) {
+    check(index == 0 || word(index - 1) < word(index));
+    check(typed_[index] > 0 && ended_[index] <= typed_[index]);
     typed_before_[index + 1] = typed_before_[index] + typed_[index];
     for (std::size_t place = first_[index]; place < first_[index + 1]; ++place) {
       check(companion_[place] < words && (place == first_[index] || companion_[place - 1] < companion_[place]));
+      check(together_[place] > 0);
       met_[index] += together_[place];
     }
   }
@@ -65,12 +70,13 @@ Companions::Range Companions::beginning_with(std::string_view part) const {
           bound([&](std::string_view start) { return start <= part; })};
 }
 
-/// The different words of a text that have companions.
+/// The different words of a text that have companions, the last first; not all of a very long one.
 std::vector<std::size_t> Companions::known_words(std::string_view text) const {
   std::vector<std::size_t> known;
-  while (!text.empty()) {
-    const std::string_view each = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(each.size() + 1, text.size()));
+  while (!text.empty() && known.size() < most_context) {
+    const std::size_t space = text.rfind(' ');
+    const std::string_view each = text.substr(space == std::string_view::npos ? 0 : space + 1);
+    text = text.substr(0, space == std::string_view::npos ? 0 : space);
     const Range range = beginning_with(each);
     if (each.empty() || range.first == range.last || word(range.first) != each || met_[range.first] == 0) continue;
     if (std::find(known.begin(), known.end(), range.first) == known.end()) known.push_back(range.first);
@@ -78,35 +84,19 @@ std::vector<std::size_t> Companions::known_words(std::string_view text) const {
   return known;
 }
 
-/// The companions of a context among the words of a range, rising, and how likely each is beside it.
-std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range) const {
-  struct Cursor {
-    std::size_t place;
-    std::size_t end;
-    double share;
-  };
-  std::vector<Cursor> cursors;
+/// How likely each word of a range is beside the words of a context; 0 where it is no companion of any.
+std::vector<double> Companions::weigh(std::span<const std::size_t> context, Range range) const {
+  std::vector<double> weights(range.last - range.first);
   for (const std::size_t index : context) {
     const auto list = companion_.subspan(first_[index], first_[index + 1] - first_[index]);
-    const auto place = [&](std::size_t bound) {
-      return first_[index] + static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), bound) - list.begin());
-    };
     const double share = 1.0 / (met_[index] + trusted_half) / static_cast<double>(context.size());
-    cursors.push_back({place(range.first), place(range.last), share});
-  }
-  std::vector<Weighed> found;
-  for (;;) {
-    std::size_t next = range.last;
-    for (const Cursor& cursor : cursors) {
-      if (cursor.place < cursor.end) next = std::min<std::size_t>(next, companion_[cursor.place]);
-    }
-    if (next == range.last) return found;
-    found.push_back({next, 0.0});
-    for (Cursor& cursor : cursors) {
-      if (cursor.place == cursor.end || companion_[cursor.place] != next) continue;
-      found.back().weight += together_[cursor.place++] * cursor.share;
+    for (auto found = std::lower_bound(list.begin(), list.end(), range.first); found != list.end(); ++found) {
+      if (*found >= range.last) break;
+      const std::size_t place = first_[index] + static_cast<std::size_t>(found - list.begin());
+      weights[*found - range.first] += together_[place] * share;
     }
   }
+  return weights;
 }
 
 std::vector<LikelyText> Companions::complete(std::string_view prefix, std::size_t count) const {
@@ -115,18 +105,19 @@ std::vector<LikelyText> Companions::complete(std::string_view prefix, std::size_
   const std::string_view part = prefix.substr(space + 1);
   const std::vector<std::size_t> context = known_words(prefix.substr(0, space));
   const Range range = beginning_with(part);
-  const std::vector<Weighed> weighed = weigh(context, range);
-  if (weighed.empty()) return {};
+  if (context.empty() || range.first == range.last) return {};
+  const std::vector<double> weights = weigh(context, range);
   double left = 0.0;  // what the context leaves to all words
   for (const std::size_t index : context) left += trusted_half / (met_[index] + trusted_half);
   left /= static_cast<double>(context.size()) * static_cast<double>(typed_before_.back());
   double total = left * static_cast<double>(typed_before_[range.last] - typed_before_[range.first]);
-  for (const Weighed& each : weighed) total += each.weight;
+  for (const double weight : weights) total += weight;
   std::vector<std::pair<double, std::size_t>> best;
-  for (const Weighed& each : weighed) {
-    if (word(each.index).size() == part.size()) continue;  // the prefix itself
-    const double ends = (ended_[each.index] + 0.3) / (typed_[each.index] + 1.0);
-    best.emplace_back(-(each.weight + left * typed_[each.index]) / total * ends, each.index);
+  for (std::size_t index = range.first; index < range.last; ++index) {
+    const double weight = weights[index - range.first];
+    if (weight == 0.0 || word(index).size() == part.size()) continue;  // none of them, or the prefix itself
+    const double ends = (ended_[index] + 0.3) / (typed_[index] + 1.0);
+    best.emplace_back(-(weight + left * typed_[index]) / total * ends, index);
   }
   const std::size_t kept = std::min(count, best.size());
   std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());

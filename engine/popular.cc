@@ -209,8 +209,9 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
   count = std::min(count, size());
   const Place first = lower_bound(prefix);
   const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
-  const std::uint32_t itself = first.exact && first.position < end ? count_[first.position] : 0;
-  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), itself, first.position, end};
+  const std::uint32_t exactly = first.exact && first.position < end ? count_[first.position] : 0;
+  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), exactly, first.position,
+                     end};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {
@@ -219,6 +220,7 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
       stretches.add(itself.position, itself.position + 1);
       typed.total += count_[itself.position];
       ++typed.distinct;
+      typed.itself = count_[itself.position];
     }
   }
   typed.queries.reserve(count);

@@ -46,7 +46,7 @@ struct TypedQueries {
   std::vector<TypedQuery> queries;
   std::uint64_t total;
   std::uint64_t distinct;
-  std::uint32_t itself;  // how often the prefix itself was typed, which is one of them but no completion
+  std::uint32_t itself;  // how often the prefix itself was typed (or, echoed, what it is without its space)
   std::size_t first;     // where those that begin so begin in the index
   std::size_t last;      // and where they end
 

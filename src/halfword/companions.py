@@ -7,11 +7,12 @@ words sorted by their bytes, those that most queries hold:
 - `ngram.words.text` U8: the words one after the other; `ngram.words.begin` U32 (V + 1): where each begins;
 - `ngram.words.typed`, `ngram.words.ended` U32 (V): how many different queries hold a word, and end with it;
 - `ngram.words.first` U32 (V + 1): where its companions begin; `ngram.words.companion` U16: they, rising, and
-  `ngram.words.together` U8: in how many different queries they stood together, 255 at most.
+  `ngram.words.together` U8: in how many different queries of at most twelve words they stood together, up to 255.
 
 How likely a word w is to end a query after the words a, b, …, by these alone: the mean over a, b, … of
 (together(a, w) + h · typed(w) / Σ typed) / (Σ together(a, ·) + h) with h = 5, as a share of that of all words that
-begin as w does so far, times (ended(w) + 0.3) / (typed(w) + 1).
+begin as w does so far, times (ended(w) + 0.3) / (typed(w) + 1). Of a, b, … those count that have companions, each once
+and the last twenty at most; only words that stood together with one of them are offered.
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ from halfword.model_file import Array
 
 _MOST_WORDS = 65_535  # so that two bytes name one
 _MOST_IN_A_QUERY = 12  # words; a longer query is a sentence
-_PAIR_BYTES, _WORD_BYTES = 3, 24
+_PAIR_BYTES, _WORD_BYTES = 3, 16  # the latter besides its text
 
 
 def learn_companions(queries: Iterable[str], megabytes: float | None = None) -> dict[str, Array]:
@@ -33,14 +34,24 @@ def learn_companions(queries: Iterable[str], megabytes: float | None = None) -> 
     ended = Counter(words[-1] for words in whole if words)
     split = [list(dict.fromkeys(words)) for words in whole]
     typed = Counter(word for words in split for word in words)
-    room = np.inf if megabytes is None else megabytes * 1e6
-    most_words = min(_MOST_WORDS, room / 2 / _WORD_BYTES)
-    chosen = sorted((word for word, _ in typed.most_common(int(most_words))), key=str.encode)
+    half = np.inf if megabytes is None else megabytes * 1e6 / 2
+    common = [word for word, _ in typed.most_common(_MOST_WORDS)]
+    sizes = np.cumsum([2 * _WORD_BYTES, *(len(word.encode()) + _WORD_BYTES for word in common)])
+    chosen = sorted(common[: max(int(np.searchsorted(sizes, half, "right")) - 1, 0)], key=str.encode)
+    if not chosen:
+        return {}
     pairs, counts = _pairs(split, {word: number for number, word in enumerate(chosen)})
-    if len(pairs) > room / 2 / _PAIR_BYTES:
-        kept = np.sort(np.argsort(-counts, kind="stable")[: int(room / 2 / _PAIR_BYTES)])
+    if len(pairs) > half / _PAIR_BYTES:
+        kept = _most_often(pairs, counts, int(half / _PAIR_BYTES))
         pairs, counts = pairs[kept], counts[kept]
     return _layout(chosen, typed, ended, pairs, counts)
+
+
+def _most_often(pairs: Numbers, counts: Numbers, number: int) -> Numbers:
+    """Return where the pairs are that stood together most often; of equals, any, but both directions alike."""
+    ends = np.sort(np.stack([pairs >> 16, pairs & 0xFFFF]), axis=0)
+    scrambled = (ends[0] * 0x9E3779B1 + ends[1] * 0x85EBCA6B) % 0xFFFFFFFB
+    return np.sort(np.lexsort((scrambled, -counts))[:number])
 
 
 def _pairs(split: Iterable[list[str]], numbers: Mapping[str, int]) -> tuple[Numbers, Numbers]:

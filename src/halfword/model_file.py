@@ -21,8 +21,8 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
   (3H, H), or (3H, S) behind `network.layerL.summary` F32 (S, H), `network.layerL.norm_scale` and
   `network.layerL.norm_bias` F32 (3H); the 3H outputs are the forget gate, the output gate and the candidate. Every
   matrix is (outputs, inputs);
-- beside a matrix `network.NAME` by which the engine multiplies, or instead of it, `network.NAME.int8` I8 of its shape
-  and `network.NAME.scale` F32 (outputs): weight ≈ int8 × scale of its output;
+- beside a matrix `network.NAME`, or instead of it, there may be `network.NAME.int8` I8 of its shape and
+  `network.NAME.scale` F32 (outputs): weight ≈ int8 × scale of its output;
 - `ngram.*`: the n-gram memory, explained in `ngram.py`, and words that were typed together, in `companions.py`;
   `blend.*`: what was fitted to join the parts (`fit_blend.py`, `ending.py`).
 """

@@ -279,9 +279,10 @@ class PlainCompanions:
         self._words = sorted(set().union(*self._queries))
 
     def complete(self, prefix: str, count: int) -> list[tuple[str, float]]:
-        """Return how a query that has come to `prefix` may end with its last word, and how likely; best first."""
+        """Return how a query that has come to `prefix` may end with this word or the next; best first."""
         *before, part = prefix.split(" ")
-        context = [word for word in dict.fromkeys(before) if any(self._together(word, other) for other in self._words)]
+        met = {word for word in before if any(self._together(word, other) for other in self._words)}
+        context = [word for word in dict.fromkeys(reversed(before)) if word in met][:20]
         likely = [word for word in self._words if word.startswith(part)]
         if not context or not likely:
             return []

@@ -26,7 +26,7 @@ class TrainOptions:
     parts: tuple[str, ...] = PARTS
     network: NetworkTraining | None = None
     memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
-    compact: bool = False  # store the network in 8 bits only, a fifth of the size
+    compact: bool = False  # store the network in 8 bits only, a quarter of the size
     note: str | None = None  # for the card
     licence: str | None = None
     base: Path | None = None  # a model file whose pieces and network are taken over instead of learned
@@ -136,10 +136,11 @@ def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOp
     from halfword.ngram import NgramOptions, learn_ngram
 
     assert learned.segment is not None
-    words = (
-        learn_companions(counts, options.memory_size and options.memory_size / 4) if "popular" in options.parts else {}
-    )
-    room = options.memory_size and options.memory_size - sum(len(array.data) for array in words.values()) / 1e6
+    room, words = options.memory_size, {}
+    if "popular" in options.parts:  # else nobody asks them
+        words = learn_companions(counts, None if room is None else room / 4)
+    if room is not None:
+        room -= sum(len(array.data) for array in words.values()) / 1e6
     special = struct.unpack("<4I", learned.arrays["pieces.special"].data)
     # Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
     weights = (max(1, round(count**_COUNT_POWER)) for count in counts.values())

@@ -1,4 +1,4 @@
-"""The weights of a network as arrays of a model file, in fp32 and, where the engine multiplies in that, in int8."""
+"""The weights of a network as arrays of a model file, in fp32 and in int8."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from halfword.model_file import Array
 Weights = dict[str, NDArray[np.float32]]  # by name in the model file, without `network.`
 
 
-_ONLY_READ = ("network.embedding", "network.projection", "network.layer0.input")  # when a model is loaded
+_READ_WHOLE = ("network.embedding", "network.projection", "network.layer0.input")  # in fp32, when a model is loaded
 
 
 def network_arrays(weights: Mapping[str, NDArray[np.float32]]) -> dict[str, Array]:
@@ -24,8 +24,11 @@ def network_arrays(weights: Mapping[str, NDArray[np.float32]]) -> dict[str, Arra
 
 
 def without_unused(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return arrays of a model file without the 8-bit form of what the engine makes tables of when it loads them."""
-    unused = {f"{name}.{form}" for name in _ONLY_READ if name in arrays for form in ("int8", "scale")}
+    """Return arrays of a model file without the 8-bit form of what the engine takes from the fp32 form.
+
+    Only a narrow embedding is multiplied in 8 bits; it is rounded when it is loaded.
+    """
+    unused = {f"{name}.{form}" for name in _READ_WHOLE if name in arrays for form in ("int8", "scale")}
     return {name: array for name, array in arrays.items() if name not in unused}
 
 
