@@ -1,6 +1,7 @@
 #include "companions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace halfword {
 namespace {
@@ -84,19 +85,32 @@ std::vector<std::size_t> Companions::known_words(std::string_view text) const {
   return known;
 }
 
-/// How likely each word of a range is beside the words of a context; 0 where it is no companion of any.
-std::vector<double> Companions::weigh(std::span<const std::size_t> context, Range range) const {
-  std::vector<double> weights(range.last - range.first);
+/// The companions of a context among the words of a range, and how likely each is beside it.
+std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range) const {
+  std::vector<Range> places;  // of each word's companions in the range
+  std::size_t most = 0;
   for (const std::size_t index : context) {
     const auto list = companion_.subspan(first_[index], first_[index + 1] - first_[index]);
-    const double share = 1.0 / (met_[index] + trusted_half) / static_cast<double>(context.size());
-    for (auto found = std::lower_bound(list.begin(), list.end(), range.first); found != list.end(); ++found) {
-      if (*found >= range.last) break;
-      const std::size_t place = first_[index] + static_cast<std::size_t>(found - list.begin());
-      weights[*found - range.first] += together_[place] * share;
+    const auto place = [&](std::size_t bound) {
+      return first_[index] + static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), bound) - list.begin());
+    };
+    places.push_back({place(range.first), place(range.last)});
+    most += places.back().last - places.back().first;
+  }
+  thread_local std::vector<double> weights;  // by word: all 0 between two calls, for there may be many
+  if (weights.size() < size()) weights.resize(size());
+  std::vector<Weighed> found;
+  found.reserve(most);
+  for (std::size_t i = 0; i < context.size(); ++i) {
+    const double share = 1.0 / (met_[context[i]] + trusted_half) / static_cast<double>(context.size());
+    for (std::size_t place = places[i].first; place < places[i].last; ++place) {
+      double& weight = weights[companion_[place]];
+      if (weight == 0.0) found.push_back({companion_[place], 0.0});
+      weight += together_[place] * share;
     }
   }
-  return weights;
+  for (Weighed& each : found) each.weight = std::exchange(weights[each.index], 0.0);
+  return found;
 }
 
 std::vector<LikelyText> Companions::complete(std::string_view prefix, std::size_t count) const {
@@ -106,16 +120,15 @@ std::vector<LikelyText> Companions::complete(std::string_view prefix, std::size_
   const std::vector<std::size_t> context = known_words(prefix.substr(0, space));
   const Range range = beginning_with(part);
   if (context.empty() || range.first == range.last) return {};
-  const std::vector<double> weights = weigh(context, range);
+  const std::vector<Weighed> weighed = weigh(context, range);
   double left = 0.0;  // what the context leaves to all words
   for (const std::size_t index : context) left += trusted_half / (met_[index] + trusted_half);
   left /= static_cast<double>(context.size()) * static_cast<double>(typed_before_.back());
   double total = left * static_cast<double>(typed_before_[range.last] - typed_before_[range.first]);
-  for (const double weight : weights) total += weight;
+  for (const Weighed& each : weighed) total += each.weight;
   std::vector<std::pair<double, std::size_t>> best;
-  for (std::size_t index = range.first; index < range.last; ++index) {
-    const double weight = weights[index - range.first];
-    if (weight == 0.0 || word(index).size() == part.size()) continue;  // none of them, or the prefix itself
+  for (const auto& [index, weight] : weighed) {
+    if (word(index).size() == part.size()) continue;  // the prefix itself
     const double ends = (ended_[index] + 0.3) / (typed_[index] + 1.0);
     best.emplace_back(-(weight + left * typed_[index]) / total * ends, index);
   }

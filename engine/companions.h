@@ -34,11 +34,16 @@ class Companions {
     std::size_t last;
   };
 
+  struct Weighed {
+    std::size_t index;
+    double weight;
+  };
+
   std::size_t size() const { return typed_.size(); }
   std::string_view word(std::size_t index) const;
   Range beginning_with(std::string_view part) const;
   std::vector<std::size_t> known_words(std::string_view text) const;
-  std::vector<double> weigh(std::span<const std::size_t> context, Range range) const;
+  std::vector<Weighed> weigh(std::span<const std::size_t> context, Range range) const;
 
   std::span<const char> text_;
   std::span<const std::uint32_t> begin_;      // of each word's text, and the end of the last
