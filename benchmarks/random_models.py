@@ -15,7 +15,13 @@ from halfword.model_file import Array, Place, read_header, write_model
 from halfword.ngram import NgramOptions
 
 KINDS = [parts for size in (1, 2, 3) for parts in itertools.combinations(PARTS, size)]
-ALPHABETS = ("abcd ", "abcd é한국😀 ", "".join(map(chr, range(1, 0x250))), "".join(map(chr, range(0xD700, 0xE100))))
+ALPHABETS = (
+    "abcd ",
+    "abcd é한국😀 ",
+    ("http://", "www.", "a", "bb", "cab", " ", "-", ".com", "é"),
+    "".join(map(chr, range(1, 0x250))),
+    "".join(map(chr, range(0xD700, 0xE100))),
+)
 MANY_PIECES = (*PIECES, *map("".join, itertools.product("efghijklmnopqrstu", repeat=3)))  # too many for 16 bits
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e-30, 1e12, 3e38, -3e38, float("inf"), float("-inf"), float("nan"))
 WHOLE_NUMBERS = (0, 1, 2, 63, 64, 0x7FFFFFFF, 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
@@ -44,6 +50,7 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
         counts=_random_counts(chance, fewest=1 if "ngram" in parts else 0),
         memory=NgramOptions(order=chance.randint(2, 8), megabytes=chance.choice([None, None, 1e-6, 0.002, 0.01])),
         words=chance.random() < 0.7,
+        spellings=chance.random() < 0.7,
         weights=_random_weights(chance),
         ending=chance.choice([0.0, 5.0, 100.0]),
     )

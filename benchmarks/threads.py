@@ -59,7 +59,16 @@ def slots(folder: Path) -> Iterator[Slot]:
     """Write a model of every kind, and let one thread without caches answer first."""
     complete.CACHED_STATES, complete.CACHED_ANSWERS = 64, 16  # so small that threads drive out each other's
     for number, parts in enumerate(KINDS):
-        toy = Toy(parts=parts, counts=MANY, words=True, layers=2, summary=number // 2 % 2 * 5, spread=0.7, seed=number)
+        toy = Toy(
+            parts=parts,
+            counts=MANY,
+            words=True,
+            spellings=True,
+            layers=2,
+            summary=number // 2 % 2 * 5,
+            spread=0.7,
+            seed=number,
+        )
         path = write_toy(folder / f"{number}.halfword", toy)
         for precision in PRECISIONS:
             alone = load(path, precision=precision, cache=False)

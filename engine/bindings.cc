@@ -19,6 +19,7 @@
 #include "ngram.h"
 #include "parallel.h"
 #include "popular.h"
+#include "spellings.h"
 #include "starts.h"
 #include "yardstick.h"
 
@@ -104,6 +105,14 @@ nb::tuple candidates(const Blend& blend, std::string_view prefix, const SearchOp
     list.append(nb::make_tuple(candidate.text, candidate.count, candidate.score));
   }
   return nb::make_tuple(list, all.total, all.distinct);
+}
+
+template <typename Knowledge>
+std::vector<std::pair<std::string, double>> likely_texts(const Knowledge& knowledge, std::string_view prefix,
+                                                         std::size_t count) {
+  std::vector<std::pair<std::string, double>> found;
+  for (LikelyText& each : knowledge.complete(prefix, count)) found.emplace_back(std::move(each.text), each.probability);
+  return found;
 }
 
 template <typename T>
@@ -367,16 +376,11 @@ NB_MODULE(_engine, module) {
       .def("__len__", &Ngram::size);
   nb::class_<Companions>(module, "Companions", "Which words were typed together.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
-      .def(
-          "complete",
-          [](const Companions& companions, std::string_view prefix, std::size_t count) {
-            std::vector<std::pair<std::string, double>> found;
-            for (LikelyText& each : companions.complete(prefix, count)) {
-              found.emplace_back(std::move(each.text), each.probability);
-            }
-            return found;
-          },
-          "prefix"_a, "count"_a);
+      .def("complete", &likely_texts<Companions>, "prefix"_a, "count"_a);
+  nb::class_<Spellings>(module, "Spellings", "The same query in another spelling.")
+      .def(nb::init<const ModelFile&, const Popular&>(), "file"_a, "popular"_a, nb::keep_alive<1, 2>(),
+           nb::keep_alive<1, 3>())
+      .def("complete", &likely_texts<Spellings>, "prefix"_a, "count"_a);
   nb::class_<Blend>(module, "Blend", "Popularity and the language model together.")
       .def(nb::init<const ModelFile&, const Popular&, const Neural&, const Neural*>(), "file"_a, "popular"_a,
            "neural"_a, "memory"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),

@@ -32,6 +32,9 @@ bool knows_enough(const TypedQueries& typed) {
 /// What words that were typed together have to say of how a query ends that goes on from nothing typed before.
 constexpr double companions_share = 0.2;
 
+/// What queries that were typed in another spelling have to say where few go on from the prefix.
+constexpr double spellings_share = 0.1;
+
 /// So many answers at least are chosen together, and then put in order.
 constexpr std::size_t page = 10;
 
@@ -78,22 +81,12 @@ class Weighing {
   double total_;
 };
 
-}  // namespace
-
-Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory)
-    : popular_(popular), neural_(neural), memory_(memory) {
-  if (file.holds("ngram.words.text")) companions_.emplace(file);
-  read_weights(file, "blend.order", order_);
-  read_weights(file, "blend.choice", choice_);
-}
-
-/// Let words that go with those of the prefix have their share in the model's opinion.
-void Blend::add_companions(std::string_view prefix, std::vector<Candidate>& list) const {
-  const std::vector<LikelyText> likely = companions_->complete(prefix, page);  // however many are asked for
+/// Let what something else finds likely have a share in the model's opinion.
+void add_share(const std::vector<LikelyText>& likely, double share, std::vector<Candidate>& list) {
   if (likely.empty()) return;
-  for (Candidate& candidate : list) candidate.score += std::log(1.0 - companions_share);
+  for (Candidate& candidate : list) candidate.score += std::log(1.0 - share);
   for (const LikelyText& each : likely) {
-    const double score = std::log(companions_share * each.probability);
+    const double score = std::log(share * each.probability);
     const auto is_same = [&](const Candidate& candidate) { return candidate.text == each.text; };
     const auto same = std::find_if(list.begin(), list.end(), is_same);
     if (same == list.end()) {
@@ -102,6 +95,16 @@ void Blend::add_companions(std::string_view prefix, std::vector<Candidate>& list
       same->score = log_add(same->score, score);
     }
   }
+}
+
+}  // namespace
+
+Blend::Blend(const ModelFile& file, const Popular& popular, const Neural& neural, const Neural* memory)
+    : popular_(popular), neural_(neural), memory_(memory) {
+  if (file.holds("ngram.words.text")) companions_.emplace(file);
+  if (file.holds("popular.by_letters")) spellings_.emplace(file, popular);
+  read_weights(file, "blend.order", order_);
+  read_weights(file, "blend.choice", choice_);
 }
 
 Candidates Blend::candidates(std::string_view prefix, const SearchOptions& options) const {
@@ -122,13 +125,20 @@ Candidates Blend::candidates(std::string_view prefix, const SearchOptions& optio
     all.list.push_back(
         {std::move(completion.text), count, completion.score, count > 0.0 ? Source::both : Source::model});
   }
-  const auto size = static_cast<std::ptrdiff_t>(all.list.size());
-  const double least = size > 0 ? all.list.back().score : 0.0;
-  if (companions_ && typed.longer_distinct() == 0) add_companions(prefix, all.list);
+  const double least = all.list.empty() ? 0.0 : all.list.back().score;
+  // However many answers are asked for, so many are looked at: the best are the same then.
+  if (companions_ && typed.longer_distinct() == 0) {
+    add_share(companions_->complete(prefix, page), companions_share, all.list);
+  }
+  if (spellings_ && typed.longer_distinct() < many) {
+    add_share(spellings_->complete(prefix, page), spellings_share, all.list);
+  }
+  const std::size_t proposed = all.list.size();
   for (const TypedQuery& query : typed.queries) {
     const auto is_same = [&](const Candidate& candidate) { return candidate.text == query.text; };
-    const auto same = std::find_if(all.list.begin(), all.list.begin() + size, is_same);
-    if (same != all.list.begin() + size) {
+    const auto end = all.list.begin() + static_cast<std::ptrdiff_t>(proposed);
+    const auto same = std::find_if(all.list.begin(), end, is_same);
+    if (same != end) {
       same->count = query.count;  // an echoed prefix lies outside of what `count_of` looks through
       same->source = Source::both;
       continue;

@@ -10,6 +10,7 @@
 #include "model_file.h"
 #include "neural.h"
 #include "popular.h"
+#include "spellings.h"
 
 namespace halfword {
 
@@ -47,7 +48,7 @@ struct Candidates {
 /// interpolated absolute discounting, over whole queries. All is multiplied by e^(−τ · N(p) / (N(p) + 3) · characters
 /// of q beyond p), for models believe too much in long texts; where little was typed that costs more than it brings.
 /// Candidates come from both sides. Where nobody typed anything that goes on from p, words that were typed together
-/// with those of p have a share in p_model.
+/// with those of p have a share in p_model; where few did, what was typed in another spelling has one.
 ///
 /// There are two sets of weights. Which ten (or as many as are asked for, if more) are shown is one question: a query
 /// is typed key by key, so a long one is looked for at many prefixes, and should be among them early. In which order
@@ -64,12 +65,11 @@ class Blend {
   Candidates candidates(std::string_view prefix, const SearchOptions& options) const;
 
  private:
-  void add_companions(std::string_view prefix, std::vector<Candidate>& list) const;
-
   const Popular& popular_;
   const Neural& neural_;
   const Neural* memory_;
   std::optional<Companions> companions_;
+  std::optional<Spellings> spellings_;
   BlendWeights order_{0.8, 3.0, 1.0, 0.12};   // in which order the answers are shown
   BlendWeights choice_{0.8, 2.0, 1.0, 0.06};  // which ones are
 };

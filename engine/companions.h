@@ -6,15 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "completion.h"
 #include "model_file.h"
 
 namespace halfword {
-
-/// A text and how likely it is to be the whole query.
-struct LikelyText {
-  std::string text;
-  double probability;
-};
 
 /// Which words were typed together, in whatever order and however far apart: what a memory of neighbours cannot know.
 ///

@@ -14,6 +14,12 @@ struct Completion {
   Source source;
 };
 
+/// A text and how likely it is to be the whole query.
+struct LikelyText {
+  std::string text;
+  double probability;
+};
+
 /// The order of answers: higher scores first, ties by text.
 inline bool comes_first(const Completion& left, const Completion& right) {
   return left.score != right.score ? left.score > right.score : left.text < right.text;

@@ -226,7 +226,7 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
   typed.queries.reserve(count);
   while (typed.queries.size() < count && !stretches.empty()) {
     const std::size_t best = stretches.take_best();
-    typed.queries.push_back({query_at(best), count_[best]});
+    typed.queries.push_back(at(best));
   }
   return typed;
 }
@@ -253,12 +253,12 @@ std::span<const std::uint8_t> Popular::bucket(std::size_t index) const {
   return text_.subspan(begin, end - begin);
 }
 
-std::string Popular::query_at(std::size_t position) const {
+TypedQuery Popular::at(std::size_t position) const {
   BucketReader reader(bucket(position / bucket_size));
   for (std::size_t step = 0; step <= position % bucket_size; ++step) {
     if (!reader.next()) break;
   }
-  return std::move(reader.query);
+  return {std::move(reader.query), count_[position]};
 }
 
 /// The last of the buckets from `low` to before `high` that does not begin after `query`; `low` if all do.

@@ -72,6 +72,9 @@ class Popular {
   /// How often `query`, one of those that `typed` tells of, was typed.
   std::uint32_t count_of(std::string_view query, const TypedQueries& typed) const;
 
+  /// The query at a place of the index, which is below its size.
+  TypedQuery at(std::size_t position) const;
+
   std::size_t size() const { return count_.size(); }
 
  private:
@@ -89,7 +92,6 @@ class Popular {
   std::uint64_t sum_of(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_before(std::size_t position) const;
   std::span<const std::uint8_t> bucket(std::size_t index) const;
-  std::string query_at(std::size_t position) const;
 
   std::span<const std::uint8_t> text_;
   std::span<const std::uint32_t> bucket_begin_;

@@ -12,6 +12,7 @@ from halfword.complete import import_engine, open_model_file
 from halfword.kneser_ney import Corpus
 from halfword.model_file import Array, read_header, write_model
 from halfword.ngram import NgramOptions, learn_ngram
+from halfword.spellings import learn_spellings
 from halfword.train import popular_arrays
 from halfword.weights import Weights, network_arrays
 
@@ -37,6 +38,7 @@ class Toy:
     counts: Mapping[str, int] = field(default_factory=lambda: COUNTS)  # what popularity and memory learn from
     memory: NgramOptions = MEMORY
     words: bool = False  # whether words that were typed together are remembered too
+    spellings: bool = False  # whether queries are looked for in other spellings too
     weights: Mapping[str, list[float]] = field(default_factory=dict)  # of the blend, by name
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
@@ -56,6 +58,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= learn_companions(toy.counts) if toy.words else {}
     if "popular" in toy.parts:
         arrays |= popular_arrays(dict(toy.counts))
+        arrays |= learn_spellings(list(toy.counts)) if toy.spellings else {}
     for name, values in toy.weights.items():
         arrays[f"blend.{name}"] = Array("F32", np.array(values, "<f4").tobytes())
     if toy.ending:

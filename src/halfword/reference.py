@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from halfword.complete import DEFAULTS, Completion, SearchOptions
 from halfword.model_file import read_header
+from halfword.spellings import cut_domain, letters, only_letters, without_lead
 from halfword.text import DEFAULT, Profile, normalise_prefix
 
 MARK = "▁"
@@ -309,3 +310,49 @@ class PlainCompanions:
         if one == other:
             return 0
         return min(255, sum({one, other} <= words and len(words) <= 12 for words in self._queries))
+
+
+class PlainSpellings:
+    """Queries in another spelling, straight from what `spellings` says of them."""
+
+    def __init__(self, counts: Mapping[str, int], domain: str) -> None:
+        self._counts, self._domain = counts, domain
+
+    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]:
+        """Return how a query that has come to `prefix` may end by what was typed in another spelling; best first."""
+        alike = [query for query in self._counts if letters(query).startswith(letters(prefix))]
+        if len(letters(prefix)) < 2 or len(alike) > 50:
+            return []
+        total = sum(self._counts[query] for query in alike)
+        found: dict[str, float] = {}
+        for query in alike:
+            ways = self._ways_on(prefix, _beyond(query, prefix))
+            for way in ways:
+                if way and prefix + way != query:
+                    share = self._counts[query] / total / len(ways)
+                    found[prefix + way] = found.get(prefix + way, 0.0) + share
+        return sorted(found.items(), key=lambda each: (-each[1], each[0].encode()))[:count]
+
+    def _ways_on(self, prefix: str, rest: str) -> set[str]:
+        plain, domain = cut_domain(rest)
+        joined = plain.replace(" ", "")
+        if " " in without_lead(prefix):
+            return {rest, plain}
+        return {rest, plain, joined, joined + (domain or self._domain)}
+
+
+def _beyond(query: str, prefix: str) -> str:
+    """Return what a query has beyond the letters of a prefix, of which the last may be repeated in both."""
+    rest, further = (_after_letters(text, letters(prefix)) for text in (query, prefix))
+    for letter in further:
+        if only_letters(letter) and only_letters(letter) == only_letters(rest[:1]):
+            rest = rest[1:]
+    while rest and not only_letters(prefix[-1]) and not only_letters(rest[0]):
+        rest = rest[1:]
+    return rest
+
+
+def _after_letters(text: str, wanted: bytes) -> str:
+    """Return what comes after the shortest beginning of a text, its lead left away, that has these letters."""
+    body = without_lead(text)
+    return next(body[end:] for end in range(len(body) + 1) if only_letters(body[:end]) == wanted)

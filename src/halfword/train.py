@@ -13,6 +13,7 @@ from halfword.errors import ModelFileError, OptionError, require
 from halfword.files import check_output_file, scratch_folder
 from halfword.model_file import Array, read_header, write_model
 from halfword.network_training import NetworkTraining, changed, checkpoint_path, preset_named
+from halfword.spellings import learn_spellings
 
 _LARGEST_COUNT = 2**32 - 1
 _ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every step
@@ -69,6 +70,8 @@ def train(
     if "popular" in options.parts:
         progress("indexing the train split")
         arrays |= popular_arrays(counts)
+        if len(options.parts) > 1:  # else nobody asks them
+            arrays |= learn_spellings(list(counts))
         learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
     if needs_engine:
         arrays |= _fitted(arrays, card, data, output, options, progress)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from halfword.dataset import Dataset, Split
 from halfword.files import whole_file
 
-FORMAT = 4  # of the layout, and of how models are fitted and searched: raised when the same recipe gives other figures
+FORMAT = 5  # of the layout, and of how models are fitted and searched: raised when the same recipe gives other figures
 _ABOUT = "about"
 
 Arrays = dict[str, NDArray[Any]]
