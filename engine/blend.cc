@@ -37,6 +37,7 @@ constexpr double spellings_share = 0.1;
 
 /// So many answers at least are chosen together, and then put in order.
 constexpr std::size_t page = 10;
+static_assert(many <= page, "all typed queries are looked at where another spelling may propose one of them");
 
 /// How wide and how hastily to search: the more queries popularity knows that go on from the prefix, the less it
 /// matters what the search misses; and where it knows none, the search is all there is.

@@ -1,6 +1,7 @@
 #include "spellings.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace halfword {
@@ -9,20 +10,18 @@ namespace {
 constexpr std::size_t fewest_letters = 2;
 constexpr std::size_t most_alike = 50;  // queries; with more of them the prefix says too little
 
-char small(char byte) { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte; }
-
 bool is_ascii(char byte) { return static_cast<unsigned char>(byte) < 128; }
 
-bool is_small_letter(char byte) { return byte >= 'a' && byte <= 'z'; }
+bool is_small(char byte) { return byte >= 'a' && byte <= 'z'; }
 
-/// Whether a small byte is a letter or a digit, or not ASCII.
-bool is_letter(char byte) { return !is_ascii(byte) || is_small_letter(byte) || (byte >= '0' && byte <= '9'); }
+/// Whether a byte is a letter or a digit, or not ASCII.
+bool is_letter(char byte) {
+  return !is_ascii(byte) || is_small(byte) || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+}
 
-/// Take `start`, in small letters, off the front of `text`; false where that is not how it begins.
+/// Take `start` off the front of `text`; false where that is not how it begins.
 bool take(std::string_view& text, std::string_view start) {
-  const auto is_same = [](char left, char right) { return small(left) == right; };
-  const std::string_view front = text.substr(0, start.size());
-  if (!std::equal(front.begin(), front.end(), start.begin(), start.end(), is_same)) return false;
+  if (!text.starts_with(start)) return false;
   text.remove_prefix(start.size());
   return true;
 }
@@ -38,7 +37,7 @@ std::string_view without_lead(std::string_view text) {
   return text;
 }
 
-/// Reads the letters of a text one by one: small, and those that only repeat the one before left out.
+/// Reads the letters of a text one by one, those left out that only repeat the one before.
 class LetterReader {
  public:
   explicit LetterReader(std::string_view text) : rest_(text) {}
@@ -46,7 +45,7 @@ class LetterReader {
   /// Whether there was one more; it is `letter` then.
   bool next() {
     for (; !rest_.empty(); rest_.remove_prefix(1)) {
-      const char byte = small(rest_.front());
+      const char byte = rest_.front();
       if (!is_letter(byte) || (byte == letter && is_ascii(byte))) continue;
       letter = byte;
       rest_.remove_prefix(1);
@@ -77,16 +76,17 @@ int compare(std::string_view text, std::string_view letters) {
 
 /// What was typed, seen as letters and what comes after the last of them.
 struct Typed {
-  explicit Typed(std::string_view prefix) {
+  explicit Typed(std::string_view text_so_far) : prefix(text_so_far) {
     const std::string_view text = without_lead(prefix);
     LetterReader reader(text);
     std::string_view rest = text;
     for (; reader.next(); rest = reader.rest()) letters += reader.letter;
-    for (const char byte : rest) repeats += is_letter(small(byte)) ? 1 : 0;
-    ends_with_letter = !prefix.empty() && is_letter(small(prefix.back()));
+    for (const char byte : rest) repeats += is_letter(byte) ? 1 : 0;
+    ends_with_letter = !prefix.empty() && is_letter(prefix.back());
     has_space = text.find(' ') != std::string_view::npos;
   }
 
+  std::string prefix;
   std::string letters;
   std::size_t repeats = 0;  // of the last letter
   bool ends_with_letter;
@@ -98,37 +98,50 @@ std::string_view beyond(std::string_view query, const Typed& typed) {
   LetterReader reader(without_lead(query));
   for (std::size_t read = 0; read < typed.letters.size(); ++read) reader.next();
   std::string_view rest = reader.rest();
-  for (std::size_t i = 0; i < typed.repeats && !rest.empty() && small(rest.front()) == reader.letter; ++i) {
+  for (std::size_t i = 0; i < typed.repeats && !rest.empty() && rest.front() == reader.letter; ++i) {
     rest.remove_prefix(1);
   }
-  while (!typed.ends_with_letter && !rest.empty() && !is_letter(small(rest.front()))) rest.remove_prefix(1);
+  while (!typed.ends_with_letter && !rest.empty() && !is_letter(rest.front())) rest.remove_prefix(1);
   return rest;
 }
 
-/// The domain at the end of a text, like `.com`, or nothing.
+/// The domain at the end of a text, like `.com` or `.co.uk`, or nothing.
 std::string_view domain_of(std::string_view text) {
   const std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos) return {};
   const std::string_view name = text.substr(dot + 1);
-  const bool is_domain = name.size() >= 2 && name.size() <= 4 &&
-                         std::all_of(name.begin(), name.end(), [](char byte) { return is_small_letter(small(byte)); });
-  return is_domain ? text.substr(dot) : std::string_view{};
+  if (name.size() < 2 || name.size() > 4 || !std::all_of(name.begin(), name.end(), is_small)) return {};
+  constexpr std::array<std::string_view, 7> second_level{".ac", ".co", ".com", ".edu", ".gov", ".net", ".org"};
+  for (const std::string_view each : second_level) {
+    if (name.size() == 2 && text.substr(0, dot).ends_with(each)) return text.substr(dot - each.size());
+  }
+  return text.substr(dot);
 }
 
-/// The different ways in which what another spelling has beyond the prefix may follow it.
-std::vector<std::string> ways_on(std::string_view rest, bool has_space, std::string_view common_domain) {
-  const std::string_view domain = domain_of(rest);
-  const std::string_view plain = rest.substr(0, rest.size() - domain.size());
+/// What is to be added to a text to make it an address.
+std::string_view domain_after(std::string_view text, std::string_view common_domain) {
+  if (!domain_of(text).empty() || common_domain.empty()) return {};
+  if (text.back() == '.') return common_domain.substr(1);
+  return is_letter(text.back()) ? common_domain : std::string_view{};
+}
+
+/// The different ways in which what `query` has beyond the prefix may follow it.
+std::vector<std::string> ways_on(std::string_view query, const Typed& typed, std::string_view common_domain) {
+  const std::string_view rest = beyond(query, typed);
+  const std::string_view domain = domain_of(query);
   std::vector<std::string> ways{std::string(rest)};
+  if (rest.size() < domain.size()) return ways;
   const auto add = [&](std::string way) {
     if (std::find(ways.begin(), ways.end(), way) == ways.end()) ways.push_back(std::move(way));
   };
-  add(std::string(plain));
-  if (has_space) return ways;
-  std::string joined(plain);
+  std::string plain(rest.substr(0, rest.size() - domain.size()));
+  plain.erase(plain.find_last_not_of(' ') + 1);
+  add(plain);
+  if (typed.has_space) return ways;
+  std::string joined = std::move(plain);
   std::erase(joined, ' ');
   add(joined);
-  add(joined.append(domain.empty() ? common_domain : domain));
+  add(joined.append(domain.empty() ? domain_after(typed.prefix + joined, common_domain) : domain));
   return ways;
 }
 
@@ -153,7 +166,7 @@ Spellings::Spellings(const ModelFile& file, const Popular& popular)
   const std::span<const std::uint8_t> domain = file.array<std::uint8_t>("popular.domain");
   domain_ = {reinterpret_cast<const char*>(domain.data()), domain.size()};
   const auto lies_inside = [&](std::uint32_t position) { return position < popular.size(); };
-  const bool sound = by_letters_.size() == popular.size() && domain_of(domain_) == domain_ &&
+  const bool sound = by_letters_.size() <= popular.size() && domain_of(domain_) == domain_ &&
                      std::all_of(by_letters_.begin(), by_letters_.end(), lies_inside);
   if (!sound) throw ModelFileError("the queries by their letters make no sense");
 }
@@ -183,10 +196,10 @@ std::vector<LikelyText> Spellings::complete(std::string_view prefix, std::size_t
   if (total == 0.0) return {};
   std::vector<LikelyText> found;
   for (const TypedQuery& query : queries) {
-    const std::vector<std::string> ways = ways_on(beyond(query.text, typed), typed.has_space, domain_);
+    const std::vector<std::string> ways = ways_on(query.text, typed, domain_);
     const double share = query.count / total / static_cast<double>(ways.size());
     for (const std::string& way : ways) {
-      std::string text = std::string(prefix).append(way);
+      std::string text = typed.prefix + way;
       if (!way.empty() && text != query.text) found.push_back({std::move(text), share});
     }
   }

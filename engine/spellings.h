@@ -15,7 +15,7 @@ namespace halfword {
 /// The same query in another spelling: with or without `www.`, spaces, signs, a doubled letter, `.com` at its end.
 ///
 /// `spellings.py` explains what the letters of a text are and how likely a query is by the other spellings of it. The
-/// array holds where the queries lie in the popularity index, sorted by their letters; it is checked once, when the
+/// array holds where queries lie in the popularity index, sorted by their letters; it is checked once, when the
 /// file is loaded.
 class Spellings {
  public:

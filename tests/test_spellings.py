@@ -1,18 +1,21 @@
 """What was typed in another spelling helps a query that nobody typed in this one."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from halfword.complete import import_engine, load, open_model_file
+from halfword.blocked import SHIPPED, read_phrases
+from halfword.complete import Blend, SearchOptions, import_engine, load, open_model_file
 from halfword.dataset import open_dataset
 from halfword.model_file import Array, read_header, write_model
 from halfword.reference import PlainSpellings
-from halfword.spellings import learn_spellings, letters
+from halfword.spellings import learn_spellings, letters, without_lead
+from halfword.text import DEFAULT
 from halfword.train import TrainOptions, popular_arrays, train
 from tests.toy import Toy, write_toy
 
@@ -21,7 +24,7 @@ SYLLABLES = [
     "http://",
     "https:",
     "www.",
-    "WWW ",
+    "www ",
     "www",
     "h",
     "ho",
@@ -32,16 +35,20 @@ SYLLABLES = [
     ".",
     "-",
     ".com",
-    ".uk",
+    ".co.uk",
     "éé",
-    "한국",
     "7",
 ]
 TEXTS = st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=6).map("".join)
+LEADS = st.sampled_from(["", "", "www.", "http://", "h"])
+ALL = 10**6
 
 
-def write_queries(path: Path, counts: dict[str, int]) -> Path:
-    arrays = popular_arrays(counts) | learn_spellings(list(counts))
+def arrays_of(counts: dict[str, int]) -> dict[str, Array]:
+    return popular_arrays(counts) | learn_spellings(list(counts), lambda query: False)
+
+
+def write_queries(path: Path, arrays: dict[str, Array]) -> Path:
     write_model(path, arrays, {"profile": "default", "parts": {"popular": {}}})
     return path
 
@@ -51,55 +58,77 @@ def open_spellings(path: Path):  # type: ignore[no-untyped-def]
     return engine.Spellings(file, engine.Popular(file))
 
 
-def spelled(counts: dict[str, int], prefix: str, tmp_path: Path) -> dict[str, float]:
-    return dict(open_spellings(write_queries(tmp_path / "queries.halfword", counts)).complete(prefix, 10))
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
-@given(counts=st.dictionaries(TEXTS, st.integers(1, 5), min_size=1, max_size=20), prefix=TEXTS, count=st.integers(0, 9))
-@example(counts={"home.com": 1, "ho me": 2}, prefix="www.ho", count=9)
-def test_it_equals_the_plain_version(counts: dict[str, int], prefix: str, count: int, tmp_path: Path) -> None:
-    path = write_queries(tmp_path / "queries.halfword", counts)
-    domain = learn_spellings(list(counts))["popular.domain"].data.decode()
-    found, expected = (
-        open_spellings(path).complete(prefix, count),
-        PlainSpellings(counts, domain).complete(prefix, count),
+def spelled(counts: dict[str, int], prefix: str, tmp_path: Path, count: int = ALL) -> list[tuple[str, float]]:
+    found: list[tuple[str, float]] = open_spellings(write_queries(tmp_path / "q.halfword", arrays_of(counts))).complete(
+        prefix, count
     )
-    assert [chance for _, chance in found] == pytest.approx([chance for _, chance in expected])
-    assert dict(found) == pytest.approx(dict(expected)) or len({round(chance, 9) for _, chance in found}) < len(found)
+    return found
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[dict[str, int], str]:
+    """Draw queries, and the beginning of one of them in another spelling."""
+    counts = draw(st.dictionaries(TEXTS, st.integers(1, 5), min_size=1, max_size=20))
+    query = without_lead(draw(st.sampled_from(sorted(counts))))
+    letter = draw(st.sampled_from("ohe"))
+    changes = [(" ", ""), ("o", "o "), (letter, letter * 2), (letter * 2, letter), ("m", "-m"), ("", "")]
+    query = draw(LEADS) + query.replace(*draw(st.sampled_from(changes)))
+    return counts, query[: draw(st.integers(0, len(query)))]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=500)
+@given(case=cases())
+def test_it_equals_the_plain_version(case: tuple[dict[str, int], str], tmp_path: Path) -> None:
+    counts, prefix = case
+    plain = PlainSpellings(counts, arrays_of(counts)["popular.domain"].data.decode())
+    assert dict(spelled(counts, prefix, tmp_path)) == pytest.approx(dict(plain.complete(prefix, ALL)))
+
+
+def test_the_likeliest_come_first_and_fewer_are_the_first_of_more(tmp_path: Path) -> None:
+    counts = {"ro me": 3, "ro mania": 2, "ro ma": 1}
+    found = spelled(counts, "rom", tmp_path)
+    assert found == [("rome", 0.5), ("romania", pytest.approx(1 / 3)), ("roma", pytest.approx(1 / 6))]
+    assert spelled(counts, "rom", tmp_path, count=2) == found[:2]
 
 
 @pytest.mark.parametrize(
     ("typed", "prefix", "found"),
     [
-        ("home depot", "homed", "homedepot"),
-        ("home depot", "www.homed", "www.homedepot.com"),
-        ("www.homedepot.com", "home d", "home depot"),
-        ("http://www.home-depot.com", "homed", "homedepot.com"),
-        ("homedepot", "home ", "home depot"),
-        ("mississippi", "www.misis", "www.misissippi"),
-        ("misisipi", "missi", "missisipi"),
-        ("bookshop", "bookk", "bookkshop"),
-        ("rome", "rome", "rome.com"),
-        ("ROME hotels", "rome h", "rome hotels"),
+        ("home depot", "homed", ["homedepot", "homedepot.com"]),
+        ("home depot", "www.homed", ["www.homedepot", "www.homedepot.com"]),
+        ("www.homedepot.com", "home d", ["home depot", "home depot.com"]),
+        ("http://www.home-depot.com", "homed", ["homedepot", "homedepot.com"]),
+        ("homedepot", "home ", ["home depot"]),
+        ("mississippi", "www.misis", ["www.misissippi", "www.misissippi.com"]),
+        ("misisipi", "missi", ["missisipi", "missisipi.com"]),
+        ("bookshop", "bookk", ["bookkshop", "bookkshop.com"]),
+        ("rome", "rome", ["rome.com"]),
+        ("rome", "rome.", ["rome.com"]),
+        ("rome", "rome-", []),
+        ("rome", "rome.com", []),
+        ("www.rome.com", "rome.c", ["rome.com"]),
+        ("www.rome.com", "rome.", ["rome.com"]),
+        ("www.rome.com", "rome com", []),
+        ("rome .com", "ro-m", ["ro-me", "ro-me .com", "ro-me.com"]),
+        ("www.rome.co.uk", "rom", ["rome", "rome.co.uk"]),
     ],
 )
-def test_another_spelling_is_gone_on_with(typed: str, prefix: str, found: str, tmp_path: Path) -> None:
-    assert found in spelled({typed: 1, "another.com": 1}, prefix, tmp_path)
+def test_another_spelling_is_gone_on_with(typed: str, prefix: str, found: list[str], tmp_path: Path) -> None:
+    assert sorted(text for text, _ in spelled({typed: 1, "another.com": 1}, prefix, tmp_path)) == found
 
 
 def test_what_was_typed_so_is_not_offered_again(tmp_path: Path) -> None:
-    assert spelled({"rome hotels": 1}, "rome", tmp_path) == pytest.approx({"romehotels": 0.5})
+    assert spelled({"rome hotels": 1}, "rome", tmp_path) == [("romehotels", 0.5)]
 
 
 def test_where_no_query_is_an_address_none_is_made_up(tmp_path: Path) -> None:
-    assert spelled({"home depot": 1}, "homed", tmp_path) == pytest.approx({"homedepot": 1.0})
+    assert spelled({"home depot": 1}, "homed", tmp_path) == [("homedepot", 1.0)]
 
 
 def test_a_rare_domain_is_not_the_commonest() -> None:
-    queries = [f"{number} hotels" for number in range(101)]
-    assert learn_spellings([*queries, "rome.com"])["popular.domain"].data == b""
-    assert learn_spellings([*queries, "rome.de", "bari.de", "rome.com"])["popular.domain"].data == b".de"
+    queries = dict.fromkeys((f"{number} hotels" for number in range(101)), 1)
+    assert arrays_of({**queries, "rome.com": 9})["popular.domain"].data == b""
+    assert arrays_of({**queries, "rome.de": 1, "bari.de": 1, "rome.com": 9})["popular.domain"].data == b".de"
 
 
 @pytest.mark.parametrize(("alike", "offered"), [(50, True), (51, False)])
@@ -110,37 +139,57 @@ def test_a_prefix_that_says_too_little_is_not_answered(alike: int, offered: bool
 
 @pytest.mark.parametrize("prefix", ["", "r", "rr", "www.", "http://www.r", "  ", "...", "zz", "romex"])
 def test_where_there_is_nothing_to_go_by_there_is_nothing_to_offer(prefix: str, tmp_path: Path) -> None:
-    assert spelled({"rome": 1, "bari": 1}, prefix, tmp_path) == {}
+    assert spelled({"rome": 1, "bari": 1}, prefix, tmp_path) == []
 
 
 @pytest.mark.parametrize(
     ("name", "data"),
     [
         ("by_letters", np.array([0, 2], "<u4").tobytes()),
-        ("by_letters", np.array([0], "<u4").tobytes()),
+        ("by_letters", np.array([0, 1, 0], "<u4").tobytes()),
         ("domain", b"com"),
         ("domain", b".c\xff"),
         ("domain", b"a.com"),
     ],
 )
 def test_an_order_that_makes_no_sense_is_refused(name: str, data: bytes, tmp_path: Path) -> None:
-    arrays = popular_arrays({"a": 1, "b": 1}) | learn_spellings(["a", "b"])
+    arrays = arrays_of({"a": 1, "b": 1})
     arrays[f"popular.{name}"] = Array(arrays[f"popular.{name}"].dtype, data)
-    write_model(tmp_path / "bad.halfword", arrays, {"profile": "default", "parts": {"popular": {}}})
     with pytest.raises(import_engine().EngineFileError, match="the queries by their letters make no sense"):
-        open_spellings(tmp_path / "bad.halfword")
+        open_spellings(write_queries(tmp_path / "bad.halfword", arrays))
 
 
-def test_a_blend_offers_another_spelling_where_few_queries_go_on(tmp_path: Path) -> None:
-    many = {f"ab{first}{last}": 1 for first in "abcd" for last in "abcd"}
-    toy = Toy(parts=("popular", "ngram"), counts={"c abdd": 3, **many})
+def blends(counts: dict[str, int], tmp_path: Path) -> tuple[Blend, Blend]:
+    toy = Toy(parts=("popular", "ngram"), counts=counts)
     without = load(write_toy(tmp_path / "without.halfword", toy))
     blend = load(write_toy(tmp_path / "with.halfword", replace(toy, spellings=True)))
-    before, after = ({each.text: each.score for each in model.complete("cab")} for model in (without, blend))
-    assert after["cabdd"] > before.get("cabdd", -99.0)
-    assert blend.complete("ab") == without.complete("ab")  # many queries go on from that
-    assert [each.source for each in blend.complete("c a") if each.text == "c abdd"] == ["both"]
-    assert len({each.text for each in blend.complete("c a")}) == len(blend.complete("c a"))
+    assert isinstance(without, Blend)
+    assert isinstance(blend, Blend)
+    return without, blend
+
+
+def test_a_blend_gives_another_spelling_a_tenth(tmp_path: Path) -> None:
+    without, blend = blends({"c abdd": 3, "ab": 1}, tmp_path)
+    options = SearchOptions(count=100, haste=0.0, beam=100)
+    before, after = (
+        {each.text: math.exp(each.score) for each in model.complete("cab", options)} for model in (without, blend)
+    )
+    assert after["cabdd"] == pytest.approx(0.9 * before["cabdd"] + 0.1, abs=1e-4)
+    assert blend.complete("cab", count=3) == blend.complete("cab")[:3]
+
+
+@pytest.mark.parametrize(("number", "same"), [(9, False), (10, True)])
+def test_where_ten_queries_go_on_no_other_spelling_is_looked_for(number: int, same: bool, tmp_path: Path) -> None:
+    typed = [*(f"ab{first}{last}" for first in "abcd" for last in "cd"), "ab a", "ab b"]
+    without, blend = blends({"a bdadad": 50, **dict.fromkeys(typed[:number], 1)}, tmp_path)
+    assert (blend.complete("ab") == without.complete("ab")) == same
+
+
+def test_a_typed_query_that_another_spelling_proposes_is_offered_once(tmp_path: Path) -> None:
+    without, blend = blends({"cabdda": 1, "caba": 90, "c abdda": 5}, tmp_path)
+    hasty = SearchOptions(haste=50.0, beam=1)
+    assert [each.source for each in without.complete("cab", hasty) if each.text == "cabdda"] == ["popular"]
+    assert [each.source for each in blend.complete("cab", hasty) if each.text == "cabdda"] == ["both"]
 
 
 def test_training_learns_them_for_a_blend_only(text_folder: Path, tmp_path: Path) -> None:
@@ -152,5 +201,14 @@ def test_training_learns_them_for_a_blend_only(text_folder: Path, tmp_path: Path
 
 
 def test_letters_are_the_same_however_a_query_is_spelled() -> None:
-    spellings = ["mississippi.com", "www.Mississippi.com", "http://misisipi com", "HTTPS://WWW.miss issippi-com"]
+    spellings = ["mississippi.com", "www.misisippi.com", "http://misisipi com", "https://www.miss issippi-com"]
     assert {letters(each) for each in spellings} == {b"misisipicom"}
+
+
+def test_what_is_never_suggested_is_not_respelled_either(tmp_path: Path) -> None:
+    phrase = next(phrase for phrase in read_phrases(SHIPPED, DEFAULT) if phrase.isalpha())
+    for split in ("train", "valid", "test"):
+        (tmp_path / f"{split}.query.txt").write_text(f"rome hotels\nbari {phrase}\nbari beach\n" * 3)
+    train(open_dataset(tmp_path), tmp_path / "my.halfword", TrainOptions(parts=("popular", "ngram")))
+    words = open_spellings(tmp_path / "my.halfword")
+    assert [text for text, _ in words.complete("www.bari", ALL)] == ["www.bari beach", "www.baribeach"]

@@ -326,19 +326,27 @@ class PlainSpellings:
         total = sum(self._counts[query] for query in alike)
         found: dict[str, float] = {}
         for query in alike:
-            ways = self._ways_on(prefix, _beyond(query, prefix))
+            ways = self._ways_on(prefix, query)
             for way in ways:
                 if way and prefix + way != query:
                     share = self._counts[query] / total / len(ways)
                     found[prefix + way] = found.get(prefix + way, 0.0) + share
         return sorted(found.items(), key=lambda each: (-each[1], each[0].encode()))[:count]
 
-    def _ways_on(self, prefix: str, rest: str) -> set[str]:
-        plain, domain = cut_domain(rest)
+    def _ways_on(self, prefix: str, query: str) -> set[str]:
+        rest, domain = _beyond(query, prefix), cut_domain(query)[1]
+        if len(rest) < len(domain):
+            return {rest}
+        plain = rest.removesuffix(domain).rstrip(" ")
         joined = plain.replace(" ", "")
         if " " in without_lead(prefix):
             return {rest, plain}
-        return {rest, plain, joined, joined + (domain or self._domain)}
+        return {rest, plain, joined, joined + (domain or self._domain_after(prefix + joined))}
+
+    def _domain_after(self, text: str) -> str:
+        if cut_domain(text)[1] or not (only_letters(text[-1]) or text[-1] == "."):
+            return ""
+        return self._domain.removeprefix("." if text[-1] == "." else "")
 
 
 def _beyond(query: str, prefix: str) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from halfword.blocked import SHIPPED, read_blocklist
 from halfword.complete import PARTS, import_engine, open_model_file
 from halfword.dataset import Dataset, Split
 from halfword.errors import ModelFileError, OptionError, require
@@ -71,7 +72,7 @@ def train(
         progress("indexing the train split")
         arrays |= popular_arrays(counts)
         if len(options.parts) > 1:  # else nobody asks them
-            arrays |= learn_spellings(list(counts))
+            arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED).blocks)
         learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
     if needs_engine:
         arrays |= _fitted(arrays, card, data, output, options, progress)
