@@ -68,8 +68,8 @@ int compare(std::string_view text, std::string_view letters) {
   LetterReader reader(without_lead(text));
   for (const char letter : letters) {
     if (!reader.next()) return -1;
-    if (reader.letter != letter)
-      return static_cast<unsigned char>(reader.letter) < static_cast<unsigned char>(letter) ? -1 : 1;
+    const int difference = static_cast<unsigned char>(reader.letter) - static_cast<unsigned char>(letter);
+    if (difference != 0) return difference;
   }
   return 0;
 }
