@@ -2,10 +2,11 @@
 
 python benchmarks/ngram.py data/ --megabytes 25 12 6
 python benchmarks/ngram.py data/ --segmenter spm.model --order 5 --counts sqrt
+python benchmarks/ngram.py data/ --order 6 --megabytes --kenlm kenlm/build/bin
 
 `nats` is the loss of a typed query in nats, over all and over those (not) seen in train; `perplexity` is per piece.
 Times are nanoseconds a piece; `ratio` divides a prediction by what NumPy takes for the exponential of as many numbers
-as there are pieces.
+as there are pieces. `kenlm` is the perplexity of KenLM's `lmplz` on the same pieces, learned from the same counts.
 """
 
 import argparse
@@ -131,6 +132,29 @@ def measure(train: Corpus, valid: Corpus, seen: NDArray[np.bool_], options: Ngra
         }
 
 
+def write_pieces(path: Path, corpus: Corpus) -> None:
+    """Write the queries as KenLM reads them: their pieces as words, a line each time that they count."""
+    with path.open("w") as file:
+        for query, count in zip(queries_of(corpus), corpus.counts.tolist(), strict=True):
+            file.writelines([" ".join(f"p{piece}" for piece in query[:-1]) + "\n"] * count)
+
+
+def perplexity_of_kenlm(programs: Path, train: Corpus, valid: Corpus, order: int) -> float:
+    """Return the perplexity a piece that KenLM's programs come to."""
+    with tempfile.TemporaryDirectory() as folder:
+        learned, asked, model = (Path(folder) / name for name in ("train.txt", "valid.txt", "model.arpa"))
+        write_pieces(learned, train)
+        write_pieces(asked, valid)
+        lmplz = [str(programs / "lmplz"), "-o", str(order), "--discount_fallback", "-S", "1G", "-T", folder]
+        with learned.open() as source, model.open("w") as target:
+            subprocess.run(lmplz, stdin=source, stdout=target, stderr=subprocess.DEVNULL, check=True)
+        query = [str(programs / "query"), "-v", "summary", str(model)]
+        with asked.open() as source:
+            told = subprocess.run(query, stdin=source, capture_output=True, text=True, check=True).stdout
+    line = next(line for line in told.splitlines() if line.startswith("Perplexity including OOVs"))
+    return float(line.partition(":")[2])
+
+
 def main() -> None:
     """Measure as the command line asks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -139,6 +163,7 @@ def main() -> None:
     parser.add_argument("--order", type=int, default=8)
     parser.add_argument("--megabytes", type=float, nargs="*", default=[60, 25, 12, 6])
     parser.add_argument("--counts", choices=COUNTS, default="raw", help="what a query typed n times counts")
+    parser.add_argument("--kenlm", type=Path, help="the folder of KenLM's lmplz and query, to compare with")
     given = parser.parse_args()
     data = open_dataset(given.data)
     counts, held_out = data.counts(Split.TRAIN), data.counts(Split.VALID)
@@ -158,6 +183,8 @@ def main() -> None:
         "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
         "commit": subprocess.run(git, capture_output=True, text=True, cwd=ROOT, check=False).stdout.strip(),
     }
+    if given.kenlm is not None:
+        about["kenlm"] = perplexity_of_kenlm(given.kenlm, train, valid, given.order)
     print(json.dumps({"sizes": sizes, **about}, indent=2))
 
 

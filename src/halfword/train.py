@@ -72,7 +72,7 @@ def train(
         progress("indexing the train split")
         arrays |= popular_arrays(counts)
         if len(options.parts) > 1:  # else nobody asks them
-            arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED).blocks)
+            arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
         learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
     if needs_engine:
         arrays |= _fitted(arrays, card, data, output, options, progress)
