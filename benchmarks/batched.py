@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 import torch
 
-from halfword import metrics
-from halfword.batched import BatchedNeural
-from halfword.batched_search import Work
-from halfword.complete import Completer, Completion, SearchOptions, load
-from halfword.dataset import open_dataset
-from halfword.evaluate import BatchCompleter, EvaluateOptions, sample_rows
-from halfword.starts import Starts, StartTree
+from halfword.core import metrics
+from halfword.data.dataset import open_dataset
+from halfword.evaluation.evaluate import BatchCompleter, EvaluateOptions, sample_rows
+from halfword.search.gpu.batched import BatchedNeural
+from halfword.search.gpu.search import Work
+from halfword.search.gpu.starts import Starts, StartTree
+from halfword.search.model import Completer, Completion, SearchOptions, load
 
 PEAK = 790e12  # bf16 operations a second that PyTorch reaches on an H200
 

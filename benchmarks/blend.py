@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from frontier_picture import Point, picture
-from halfword import SearchOptions, load, metrics
-from halfword.complete import EngineCompleter
-from halfword.dataset import Dataset, Split, open_dataset
-from halfword.evaluate import EvaluateOptions, evaluate, sample_rows
-from halfword.model_file import Array, read_header, write_model
+from halfword import SearchOptions, load
+from halfword.core import metrics
+from halfword.core.model_file import Array, read_header, write_model
+from halfword.data.dataset import Dataset, Split, open_dataset
+from halfword.evaluation.evaluate import EvaluateOptions, evaluate, sample_rows
+from halfword.search.model import EngineCompleter
 
 # Rivals as measured on the same rows and the same kind of machine: completions a second, MRR over all.
 RIVALS = {

@@ -18,8 +18,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halfword import Completion, HalfwordError, SearchOptions, complete, load
-from halfword.complete import PRECISIONS, EngineCompleter, import_engine
+from halfword import Completion, HalfwordError, SearchOptions, load
+from halfword.search import model as completing
+from halfword.search.model import PRECISIONS, EngineCompleter, import_engine
 from random_models import KINDS, damage, random_model, random_text
 
 HANG_SECONDS = 600  # for one model and all it is asked: seconds under the sanitizers, a minute on a busy machine
@@ -63,7 +64,7 @@ def random_options(chance: random.Random) -> SearchOptions:
 
 def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally) -> EngineCompleter:
     """Load a model in any precision, with any kernels, and with caches that are off, tiny or as users have them."""
-    complete.CACHED_STATES, complete.CACHED_ANSWERS = chance.choice([(1, 1), (20, 2), (1024, 4096)])
+    completing.CACHED_STATES, completing.CACHED_ANSWERS = chance.choice([(1, 1), (20, 2), (1024, 4096)])
     precision, kernels = chance.choice(PRECISIONS), chance.choice(import_engine().available_kernels())
     wanted = parts if chance.random() < 0.9 else tuple(chance.sample(parts, chance.randint(1, len(parts))))
     model = load(path, parts=wanted, precision=precision, kernels=kernels, cache=chance.random() < 0.7)

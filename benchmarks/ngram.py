@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword._engine import ArrayPlace, ModelFile, Ngram
-from halfword.dataset import Split, open_dataset
-from halfword.kneser_ney import Corpus
-from halfword.model_file import read_header, write_model
-from halfword.ngram import NgramOptions, learn_ngram
-from halfword.segment import Segmenter, SegmentOptions, train_segmenter
+from halfword.core.model_file import read_header, write_model
+from halfword.data.dataset import Split, open_dataset
+from halfword.training.kneser_ney import Corpus
+from halfword.training.ngram import NgramOptions, learn_ngram
+from halfword.training.segment import Segmenter, SegmentOptions, train_segmenter
 
 ROOT = Path(__file__).parent.parent
 REPEATS = 8  # predictions timed beyond the first

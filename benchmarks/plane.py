@@ -14,8 +14,8 @@ import numpy as np
 
 from blend import measure
 from halfword import SearchOptions, load
-from halfword.dataset import Split, open_dataset
-from halfword.text import SHORTEST_QUERY
+from halfword.core.text import SHORTEST_QUERY
+from halfword.data.dataset import Split, open_dataset
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from aol_log import write_log
 from halfword import load
-from halfword.dataset import Split, open_dataset
-from halfword.metrics import hashed_prefix_length
-from halfword.model_file import write_model
-from halfword.train import popular_arrays
+from halfword.core.metrics import hashed_prefix_length
+from halfword.core.model_file import write_model
+from halfword.data.dataset import Split, open_dataset
+from halfword.training.train import popular_arrays
 
 CALLS = 20_000
 

@@ -10,9 +10,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.toy import PIECES, Toy, write_toy
 
-from halfword.complete import PARTS
-from halfword.model_file import Array, Place, read_header, write_model
-from halfword.ngram import NgramOptions
+from halfword.core.model_file import Array, Place, read_header, write_model
+from halfword.search.model import PARTS
+from halfword.training.ngram import NgramOptions
 
 KINDS = [parts for size in (1, 2, 3) for parts in itertools.combinations(PARTS, size)]
 ALPHABETS = (

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from halfword.complete import DEFAULTS, Completion, SearchOptions
-from halfword.dataset import Split, open_dataset
-from halfword.serve.app import App
+from halfword.data.dataset import Split, open_dataset
+from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.serve.http.app import App
+from halfword.serve.http.metrics import Metrics
 from halfword.serve.log import Log
-from halfword.serve.metrics import Metrics
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
-from halfword.serve.supervise import Supervisor, bind
+from halfword.serve.process.supervise import Supervisor, bind
 from overload import Crowd, measure_overload
 from serving import WARM_UP, MemorySamples, cpu_seconds, metrics_of, running, typed_prefixes, write_prefixes, wrk
 

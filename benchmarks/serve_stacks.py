@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from halfword.dataset import Split, open_dataset
+from halfword.data.dataset import Split, open_dataset
 from serving import HERE, cpu_seconds, running, typed_prefixes, write_prefixes, wrk
 
 UVICORN = [

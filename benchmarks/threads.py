@@ -23,8 +23,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.toy import COUNTS, Toy, write_toy
 
-from halfword import Completion, SearchOptions, complete, load
-from halfword.complete import PRECISIONS, EngineCompleter, engine_options
+from halfword import Completion, SearchOptions, load
+from halfword.search import model as completing
+from halfword.search.model import PRECISIONS, EngineCompleter, engine_options
 from random_models import KINDS
 
 HANG_SECONDS = 120  # beyond the time asked for
@@ -57,7 +58,7 @@ class Slot:
 
 def slots(folder: Path) -> Iterator[Slot]:
     """Write a model of every kind, and let one thread without caches answer first."""
-    complete.CACHED_STATES, complete.CACHED_ANSWERS = 64, 16  # so small that threads drive out each other's
+    completing.CACHED_STATES, completing.CACHED_ANSWERS = 64, 16  # so small that threads drive out each other's
     for number, parts in enumerate(KINDS):
         toy = Toy(
             parts=parts,

@@ -21,18 +21,18 @@ from typing import Any
 import torch
 from safetensors.numpy import load_file
 
-from halfword.batches import best_tokens, make_chunk, read_queries
-from halfword.checkpoint import State
-from halfword.dataset import Dataset, Split, open_dataset
-from halfword.distributed import World, choose_device
-from halfword.learn_network import learn_network
-from halfword.network import Network
-from halfword.network_training import NetworkOptions, NetworkTraining, changed, preset_named
-from halfword.sample import sampled_tokens
-from halfword.segment import Kind, Segmenter, train_segmenter
-from halfword.step import Stepper, seeded
-from halfword.text import DEFAULT
-from halfword.train_network import RunOptions, Training
+from halfword.core.text import DEFAULT
+from halfword.data.dataset import Dataset, Split, open_dataset
+from halfword.training.network.batches import best_tokens, make_chunk, read_queries
+from halfword.training.network.checkpoint import State
+from halfword.training.network.distributed import World, choose_device
+from halfword.training.network.learn_network import learn_network
+from halfword.training.network.network import Network
+from halfword.training.network.options import NetworkOptions, NetworkTraining, changed, preset_named
+from halfword.training.network.sample import sampled_tokens
+from halfword.training.network.step import Stepper, seeded
+from halfword.training.network.train_network import RunOptions, Training
+from halfword.training.segment import Kind, Segmenter, train_segmenter
 
 
 def main() -> None:
@@ -139,7 +139,7 @@ class Generated(Dataset):
 
 def check(device: torch.device) -> dict[str, Any]:
     """Compare loss and gradients of the fused step with those of the plain one in fp64, dropout off."""
-    from halfword.graph_step import GraphStepper
+    from halfword.training.network.graph_step import GraphStepper
 
     counts = Generated(20_000).counts(Split.TRAIN)
     options = changed(preset_named("paper"), {"recurrent_dropout": 0.0, "batch": 2048})

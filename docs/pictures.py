@@ -7,9 +7,9 @@ from pathlib import Path
 import pyte
 from tests.terminal import Terminal
 
-from halfword.complete import DEFAULT_MODEL, import_engine, open_model_file
-from halfword.model_file import read_header
-from halfword.reference import MARK, read_arrays
+from halfword.core.model_file import read_header
+from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
+from halfword.search.reference import MARK, read_arrays
 
 IMAGES = Path(__file__).parent / "images"
 CELL, LINE = 8.4, 20  # size of a character on the terminal

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import settings
 
 from halfword import Popular, load
-from halfword.model_file import write_model
-from halfword.reproduce import machine
-from halfword.text import DEFAULT, Profile
-from halfword.train import popular_arrays
+from halfword.core.model_file import write_model
+from halfword.core.text import DEFAULT, Profile
+from halfword.evaluation.reproduce import machine
+from halfword.training.train import popular_arrays
 
 # The same examples at every run, so that a change is judged by what it changes; `pytest --hypothesis-profile=default`
 # draws others.

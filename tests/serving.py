@@ -17,13 +17,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from halfword.complete import Completer
-from halfword.serve.app import App
+from halfword.search.model import Completer
+from halfword.serve.http.app import App
+from halfword.serve.http.metrics import Metrics
+from halfword.serve.http.request import TRANSPORT, Message
 from halfword.serve.log import Log
-from halfword.serve.metrics import Metrics
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
-from halfword.serve.request import TRANSPORT, Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from halfword.complete import DEFAULTS, Completion, SearchOptions
-from halfword.serve.app import App
+from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.serve.http.app import App
+from halfword.serve.http.metrics import Metrics
 from halfword.serve.log import Log
-from halfword.serve.metrics import Metrics
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
-from halfword.serve.supervise import Supervisor, bind
+from halfword.serve.process.supervise import Supervisor, bind
 
 
 class Dawdler:

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from halfword import SearchOptions, load
-from halfword.batched import BatchedNeural
-from halfword.complete import DEFAULTS
-from halfword.errors import ModelFileError, OptionError
-from halfword.evaluate import BatchCompleter
-from halfword.model_file import Array, write_model
-from halfword.weights import network_arrays
+from halfword.core.errors import ModelFileError, OptionError
+from halfword.core.model_file import Array, write_model
+from halfword.evaluation.evaluate import BatchCompleter
+from halfword.search.gpu.batched import BatchedNeural
+from halfword.search.model import DEFAULTS
+from halfword.training.network.weights import network_arrays
 from tests.conftest import MakeModel
 from tests.test_neural import OPTIONS, PREFIXES, TOYS, assert_equal, assert_equal_if_sure, load_both
 from tests.toy import PIECES, Toy, piece_arrays, random_weights, write_toy

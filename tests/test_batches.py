@@ -4,9 +4,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword.batches import best_tokens, epoch_rows, make_chunk
-from halfword.distributed import World
-from halfword.segment import Kind, SegmentOptions, train_segmenter
+from halfword.training.network.batches import best_tokens, epoch_rows, make_chunk
+from halfword.training.network.distributed import World
+from halfword.training.segment import Kind, SegmentOptions, train_segmenter
 
 CPU = torch.device("cpu")
 ROWS = st.lists(st.lists(st.integers(0, 50), min_size=1, max_size=7), min_size=1, max_size=20)

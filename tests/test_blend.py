@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword import Blend, Completion, Neural, Popular, SearchOptions, load, metrics
-from halfword.blocked import Blocklist, Filtered
-from halfword.complete import PARTS, engine_options
-from halfword.errors import ModelFileError, OptionError
-from halfword.fit_blend import BlendWeights, Offered, Weights, quality, recovered, tabulate
+from halfword import Blend, Completion, Neural, Popular, SearchOptions, load
+from halfword.core import metrics
+from halfword.core.errors import ModelFileError, OptionError
+from halfword.search.filtered import Blocklist, Filtered
+from halfword.search.model import PARTS, engine_options
+from halfword.training.fit_blend import BlendWeights, Offered, Weights, quality, recovered, tabulate
 from tests.toy import COUNTS, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -332,9 +333,9 @@ def test_recovered_characters_end_at_the_first_prefix_that_misses() -> None:
 
 def test_training_makes_a_blend_that_beats_popularity_on_a_small_log(tmp_path: Path) -> None:
     """New queries are new combinations of known words: popularity cannot know them, the memory can."""
-    from halfword.dataset import open_dataset
-    from halfword.evaluate import EvaluateOptions, evaluate
-    from halfword.train import TrainOptions, train
+    from halfword.data.dataset import open_dataset
+    from halfword.evaluation.evaluate import EvaluateOptions, evaluate
+    from halfword.training.train import TrainOptions, train
 
     chance = random.Random(0)
     things = [f"{kind}{number}" for kind in ("lamp", "chair", "table", "carpet") for number in range(12)]

@@ -7,8 +7,8 @@ from string import ascii_lowercase
 import pytest
 
 from halfword import SearchOptions, load
-from halfword.blocked import SHIPPED, Blocklist, Filtered, filtered, read_blocklist
-from halfword.text import scrub
+from halfword.core.text import scrub
+from halfword.search.filtered import SHIPPED, Blocklist, Filtered, filtered, read_blocklist
 from tests.conftest import MakePopular
 
 COMMON = """\

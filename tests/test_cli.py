@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halfword.model_file import read_header
+from halfword.core.model_file import read_header
 from tests.conftest import COUNTS, MakeModel
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from halfword.complete import Neural, load
-from halfword.dataset import open_dataset
-from halfword.model_file import read_header
-from halfword.reference import PlainNeural
-from halfword.train import TrainOptions, train
+from halfword.core.model_file import read_header
+from halfword.data.dataset import open_dataset
+from halfword.search.model import Neural, load
+from halfword.search.reference import PlainNeural
+from halfword.training.train import TrainOptions, train
 from tests.toy import Toy, write_toy
 
 

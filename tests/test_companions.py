@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from halfword.companions import learn_companions
-from halfword.complete import import_engine, load, open_model_file
-from halfword.dataset import open_dataset
-from halfword.model_file import Array, read_header, write_model
-from halfword.reference import PlainCompanions
-from halfword.train import TrainOptions, train
+from halfword.core.model_file import Array, read_header, write_model
+from halfword.data.dataset import open_dataset
+from halfword.search.model import import_engine, load, open_model_file
+from halfword.search.reference import PlainCompanions
+from halfword.training.companions import learn_companions
+from halfword.training.train import TrainOptions, train
 from tests.toy import Toy, write_toy
 
 pytestmark = pytest.mark.engine

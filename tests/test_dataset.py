@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from halfword.dataset import Split, open_dataset, write_dataset
-from halfword.errors import DatasetError, OutputError
-from halfword.text import DEFAULT, PAPER
+from halfword.core.errors import DatasetError, OutputError
+from halfword.core.text import DEFAULT, PAPER
+from halfword.data.dataset import Split, open_dataset, write_dataset
 
 ABOUT = {"profile": "paper", "source": ["log.txt"]}
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from halfword.complete import DEFAULT_MODEL
+from halfword.search.model import DEFAULT_MODEL
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))

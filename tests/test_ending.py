@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from halfword.ending import ending_costs
-from halfword.kneser_ney import Corpus, count_ngrams
+from halfword.training.ending import ending_costs
+from halfword.training.kneser_ney import Corpus, count_ngrams
 
 BEGIN, END = 0, 1
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from halfword import Completion, SearchOptions
-from halfword.dataset import open_dataset
-from halfword.errors import DatasetError, OptionError
-from halfword.evaluate import EvaluateOptions, evaluate
-from halfword.metrics import hashed_prefix_length
+from halfword.core.errors import DatasetError, OptionError
+from halfword.core.metrics import hashed_prefix_length
+from halfword.data.dataset import open_dataset
+from halfword.evaluation.evaluate import EvaluateOptions, evaluate
 from tests.conftest import COUNTS, MakePopular
 
 

@@ -12,10 +12,10 @@ from torch.nn import functional
 from torch.testing import assert_close
 
 from halfword import SearchOptions, load
-from halfword.batched import BatchedNeural
-from halfword.columns import make_columns
-from halfword.row_steps import RowSteps, steps_on
-from halfword.rows import Best, Grammar, Norm, Rows
+from halfword.search.gpu.batched import BatchedNeural
+from halfword.search.gpu.columns import make_columns
+from halfword.search.gpu.row_steps import RowSteps, steps_on
+from halfword.search.gpu.rows import Best, Grammar, Norm, Rows
 from tests.toy import Toy, piece_arrays, write_toy
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from halfword.batches import best_tokens, make_chunk
-from halfword.distributed import World
-from halfword.network import Network
-from halfword.network_training import NetworkTraining, changed
-from halfword.segment import train_segmenter
-from halfword.step import Stepper, seeded
-from halfword.teacher import Teacher, taught_losses
+from halfword.training.network.batches import best_tokens, make_chunk
+from halfword.training.network.distributed import World
+from halfword.training.network.network import Network
+from halfword.training.network.options import NetworkTraining, changed
+from halfword.training.network.step import Stepper, seeded
+from halfword.training.network.teacher import Teacher, taught_losses
+from halfword.training.segment import train_segmenter
 from tests.training import COUNTS, SMALL
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
@@ -25,7 +25,7 @@ def make_network(pieces: int, options: NetworkTraining, seed: int) -> Network:
 
 @pytest.mark.parametrize(("layers", "summary"), [(1, 0), (2, 0), (2, 16)])
 def test_loss_and_gradients_are_those_of_the_plain_step_in_double_precision(layers: int, summary: int) -> None:
-    from halfword.graph_step import GraphStepper
+    from halfword.training.network.graph_step import GraphStepper
 
     device = torch.device("cuda")
     sizes = {"layers": layers, "hidden_size": 40, "summary_size": summary}
@@ -46,7 +46,7 @@ def test_loss_and_gradients_are_those_of_the_plain_step_in_double_precision(laye
 
 
 def test_a_taught_step_is_that_of_the_plain_one() -> None:
-    from halfword.graph_step import GraphStepper
+    from halfword.training.network.graph_step import GraphStepper
 
     device = torch.device("cuda")
     options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": 16, "layers": 2, "hidden_size": 40})

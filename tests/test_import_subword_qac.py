@@ -7,10 +7,10 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from halfword.errors import ModelFileError
-from halfword.import_subword_qac import import_subword_qac
-from halfword.model_file import read_header
-from halfword.segment import Kind, SegmentOptions, train_segmenter
+from halfword.core.errors import ModelFileError
+from halfword.core.model_file import read_header
+from halfword.training.import_subword_qac import import_subword_qac
+from halfword.training.segment import Kind, SegmentOptions, train_segmenter
 
 COUNTS = {"new york": 5, "new york times": 7, "news": 5, "weather": 3, "web": 3, "weather in new york": 1}
 EMBEDDING, HIDDEN = 6, 10

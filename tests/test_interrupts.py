@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from halfword.complete import DEFAULT_MODEL
-from halfword.errors import HalfwordError
-from halfword.interrupts import interrupts, undisturbed
+from halfword.core.errors import HalfwordError
+from halfword.core.interrupts import interrupts, undisturbed
+from halfword.search.model import DEFAULT_MODEL
 from tests.conftest import COUNTS, MakeModel
 
 STOPPED = (130, -signal.SIGINT)  # Python ends itself by the signal if it came amid an import; shells say 130

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword import metrics
+from halfword.core import metrics
 
 
 @given(st.text(min_size=3, max_size=50, alphabet=st.characters(exclude_categories=["Cs"])))

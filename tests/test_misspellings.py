@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from halfword.dataset import Split, open_dataset
-from halfword.misspellings import Misspellings, WithoutMisspellings
+from halfword.data.dataset import Split, open_dataset
+from halfword.training.misspellings import Misspellings, WithoutMisspellings
 
 COUNTS = {
     "government grants": 6,

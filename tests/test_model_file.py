@@ -9,8 +9,8 @@ import pytest
 from safetensors import safe_open
 
 from halfword import load
-from halfword.errors import ModelFileError, OutputError
-from halfword.model_file import Array, read_header, write_model
+from halfword.core.errors import ModelFileError, OutputError
+from halfword.core.model_file import Array, read_header, write_model
 from tests.conftest import COUNTS, MakeModel
 
 pytestmark = pytest.mark.engine

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from halfword.batches import make_chunk
-from halfword.errors import OptionError
-from halfword.network import Batch, Network, drop
-from halfword.network_training import NetworkOptions
-from halfword.weights import network_arrays, quantise
+from halfword.core.errors import OptionError
+from halfword.training.network.batches import make_chunk
+from halfword.training.network.network import Batch, Network, drop
+from halfword.training.network.options import NetworkOptions
+from halfword.training.network.weights import network_arrays, quantise
 
 OPTIONS = NetworkOptions(embedding_size=6, hidden_size=10, layers=2, recurrent_dropout=0.5)
 BEGIN = 1

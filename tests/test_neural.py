@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from halfword import Completion, Neural, SearchOptions, load
-from halfword.complete import engine_options, import_engine
-from halfword.errors import ModelFileError, OptionError
-from halfword.model_file import Array, read_header, write_model
-from halfword.reference import Found, Hypothesis, PlainNetwork, PlainNeural, read_arrays
+from halfword.core.errors import ModelFileError, OptionError
+from halfword.core.model_file import Array, read_header, write_model
+from halfword.search.model import engine_options, import_engine
+from halfword.search.reference import Found, Hypothesis, PlainNetwork, PlainNeural, read_arrays
 from tests.toy import PIECES, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -251,8 +251,8 @@ def test_what_is_remembered_between_keystrokes_changes_no_answer(tmp_path: Path)
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("halfword.complete.CACHED_STATES", 2)
-    monkeypatch.setattr("halfword.complete.CACHED_ANSWERS", 1)
+    monkeypatch.setattr("halfword.search.model.CACHED_STATES", 2)
+    monkeypatch.setattr("halfword.search.model.CACHED_ANSWERS", 1)
     path = write_toy(tmp_path / "toy.halfword", Toy())
     small, forgetful = load(path), load(path, cache=False)
     for prefix in ("ab", "abc", "a", "b", "ab", "d a", "abcd ab", "ab"):

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfword._engine import ArrayPlace, EngineFileError, ModelFile, Ngram
-from halfword.errors import DatasetError, OptionError
-from halfword.kneser_ney import Corpus, count_ngrams, estimate
-from halfword.model_file import Array, read_header, write_model
-from halfword.ngram import NgramOptions, learn_ngram, prune
+from halfword.core.errors import DatasetError, OptionError
+from halfword.core.model_file import Array, read_header, write_model
+from halfword.training.kneser_ney import Corpus, count_ngrams, estimate
+from halfword.training.ngram import NgramOptions, learn_ngram, prune
 
 pytestmark = pytest.mark.engine
 

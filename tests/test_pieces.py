@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from halfword.complete import import_engine, open_model_file
-from halfword.model_file import read_header, write_model
-from halfword.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
+from halfword.core.model_file import read_header, write_model
+from halfword.search.model import import_engine, open_model_file
+from halfword.training.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
 
 pytestmark = pytest.mark.engine
 WORDS = [

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from halfword import Completion, SearchOptions, load
-from halfword.errors import ModelFileError, OptionError, TextError
-from halfword.reference import PlainPopular
-from halfword.text import PAPER
+from halfword.core.errors import ModelFileError, OptionError, TextError
+from halfword.core.text import PAPER
+from halfword.search.reference import PlainPopular
 from tests.conftest import COUNTS, MakeModel, MakePopular
 
 pytestmark = pytest.mark.engine
@@ -133,7 +133,7 @@ def test_half_a_surrogate_pair_is_refused(make_popular: MakePopular) -> None:
 
 
 def test_a_model_of_no_part_cannot_complete(tmp_path: Path) -> None:
-    from halfword.model_file import write_model
+    from halfword.core.model_file import write_model
 
     path = tmp_path / "empty.halfword"
     write_model(path, {}, {"profile": "default"})

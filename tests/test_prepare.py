@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from halfword.dataset import Split, open_dataset
-from halfword.errors import HalfwordError, LogError, OptionError, OutputError
-from halfword.prepare import PrepareOptions, prepare
-from halfword.prepare.funnel import Funnel
-from halfword.prepare.guess_columns import ColumnNames
-from halfword.prepare.splits import SplitBy, SplitOptions
-from halfword.text import PAPER
+from halfword.core.errors import HalfwordError, LogError, OptionError, OutputError
+from halfword.core.text import PAPER
+from halfword.data.dataset import Split, open_dataset
+from halfword.data.funnel import Funnel
+from halfword.data.guess_columns import ColumnNames
+from halfword.data.pipeline import PrepareOptions, prepare
+from halfword.data.splits import SplitBy, SplitOptions
 
 # Ibis 12 calls what DuckDB 2 has renamed.
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -244,7 +244,7 @@ def test_a_failure_leaves_the_old_dataset_and_nothing_else(tmp_path: Path, monke
         raise KeyboardInterrupt
 
     write_lines(log, ["weather"])
-    monkeypatch.setattr("halfword.prepare.pipeline._batches", fail)
+    monkeypatch.setattr("halfword.data.pipeline._batches", fail)
     with pytest.raises(KeyboardInterrupt):
         run(log, split=ROWS_ONLY)
     assert open_dataset(tmp_path / "data").counts(Split.TRAIN) == before[1]["train"]

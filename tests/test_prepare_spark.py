@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 
-from halfword.errors import LogError
-from halfword.prepare import Engine, PrepareOptions, prepare
-from halfword.prepare.splits import SplitOptions
+from halfword.core.errors import LogError
+from halfword.data.pipeline import Engine, PrepareOptions, prepare
+from halfword.data.splits import SplitOptions
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword.errors import LogError
-from halfword.prepare import read_log
-from halfword.prepare.guess_columns import ColumnNames
-from halfword.prepare.log_columns import counts_of, microseconds, queries_of, query_of, times_of, whole_number
-from halfword.prepare.log_format import LogFile, find_files
-from halfword.prepare.read_log import read_batches
-from halfword.text import DEFAULT, PAPER, Profile
+from halfword.core.errors import LogError
+from halfword.core.text import DEFAULT, PAPER, Profile
+from halfword.data import read_log
+from halfword.data.guess_columns import ColumnNames
+from halfword.data.log_columns import counts_of, microseconds, queries_of, query_of, times_of, whole_number
+from halfword.data.log_format import LogFile, find_files
+from halfword.data.read_log import read_batches
 
 AOL = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 ROWS = [("7", "New  York", "2006-03-01 07:17:12"), ("8", "weather", "2006-03-02 00:00:00")]
@@ -139,7 +139,7 @@ def test_broken_counts_csv_and_json_are_marked(tmp_path: Path) -> None:
 
 
 def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("halfword.prepare.log_rows.BLOCK_BYTES", 64)
+    monkeypatch.setattr("halfword.data.log_rows.BLOCK_BYTES", 64)
     lines = [f"query {number}" for number in range(500)]
     lines[321] = "a\tb"
     log = write(tmp_path / "log.txt", "\n".join(lines))
@@ -155,7 +155,7 @@ def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read_log, "ENOUGH_ROWS", 10)
-    monkeypatch.setattr("halfword.prepare.log_rows.BLOCK_BYTES", 256)
+    monkeypatch.setattr("halfword.data.log_rows.BLOCK_BYTES", 256)
     log = write(tmp_path / "log.tsv", "time\tquery\n" + "2006-03-01\tnew york\n" * 100 + "gestern\tnew york\n" * 1000)
     with pytest.raises(LogError, match=r"log.tsv, line 102: expected a time such as .*, found 'gestern'; \d+\.\d% of"):
         rows_of(log)

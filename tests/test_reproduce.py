@@ -18,15 +18,15 @@ pytest.importorskip("torch")
 pytest.importorskip("sentencepiece")
 
 from halfword import load
-from halfword.dataset import Dataset, open_dataset
-from halfword.errors import OptionError, OutputError
-from halfword.evaluate import EvaluateOptions, evaluate
-from halfword.reproduce import ReproduceOptions, reproduce, workflow
-from halfword.reproduce.models import Models
-from halfword.reproduce.quality import Quality, Question, completer_of, measure_quality
-from halfword.reproduce.recipes import Recipe, paper_network
-from halfword.reproduce.rows import ROWS, chosen_rows
-from halfword.train import TrainOptions
+from halfword.core.errors import OptionError, OutputError
+from halfword.data.dataset import Dataset, open_dataset
+from halfword.evaluation.evaluate import EvaluateOptions, evaluate
+from halfword.evaluation.reproduce import ReproduceOptions, reproduce, workflow
+from halfword.evaluation.reproduce.models import Models
+from halfword.evaluation.reproduce.quality import Quality, Question, completer_of, measure_quality
+from halfword.evaluation.reproduce.recipes import Recipe, paper_network
+from halfword.evaluation.reproduce.rows import ROWS, chosen_rows
+from halfword.training.train import TrainOptions
 
 pytestmark = pytest.mark.engine
 SOME = ("mpc", "bpe-256", "bpe-256-r", "sr-256-r-m", "fast", "bpe-4096-r")
@@ -98,9 +98,9 @@ def test_a_finished_report_is_not_computed_again(
         raise AssertionError("computed again")
 
     moved = copy_of(report, tmp_path)
-    monkeypatch.setattr("halfword.reproduce.workflow.measure_quality", never)
-    monkeypatch.setattr("halfword.reproduce.workflow.measure_speed", never)
-    monkeypatch.setattr("halfword.reproduce.models.Models._train", never)
+    monkeypatch.setattr("halfword.evaluation.reproduce.workflow.measure_quality", never)
+    monkeypatch.setattr("halfword.evaluation.reproduce.workflow.measure_speed", never)
+    monkeypatch.setattr("halfword.evaluation.reproduce.models.Models._train", never)
     rows = tuple(name for name in SOME if name != "bpe-4096-r")  # which cannot be trained, and is tried again
     reproduce(open_dataset(log), moved, ReproduceOptions(rows=rows, quick=True, device="cpu"))
     assert results(moved)["rows"] == [row for row in results(report)["rows"] if row["name"] in rows]
@@ -206,7 +206,7 @@ def test_nothing_that_is_kept_holds_a_test_query(report: Path, log: Path) -> Non
 def test_a_network_alone_is_asked_on_the_gpu_and_the_rest_on_the_engine(
     report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("halfword.batched.BatchedNeural", lambda path, device: f"{path.stem} on {device}")
+    monkeypatch.setattr("halfword.search.gpu.batched.BatchedNeural", lambda path, device: f"{path.stem} on {device}")
     models = report / "models"
     network, int8, blend = (row for row in chosen_rows(("bpe-256-r", "bpe-256-r-m-10-int8", "fast")))
     assert [str(each) for each in completer_of(network, models / "bpe-256.halfword", "cuda")] == [
@@ -229,7 +229,7 @@ def test_teachers_are_trained_before_their_student(
         output.write_text(output.stem)
         return {"parts": {}}
 
-    monkeypatch.setattr("halfword.reproduce.models.train", pretend)
+    monkeypatch.setattr("halfword.evaluation.reproduce.models.train", pretend)
     teacher = paper_network("bpe", name="wide", hidden_size=1200)
     student = replace(paper_network("bpe", name="student"), teachers=(teacher,))
     models = Models(tmp_path, open_dataset(text_folder), "data", "cpu", lambda stage: None)

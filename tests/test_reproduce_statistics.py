@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from halfword.reproduce.statistics import Bootstrap, difference, estimate, holm, mean
+from halfword.evaluation.reproduce.statistics import Bootstrap, difference, estimate, holm, mean
 
 
 def draw_by_draw(values: np.ndarray, weights: np.ndarray, bootstrap: Bootstrap) -> np.ndarray:

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 import torch
 
-from halfword.sample import sampled_tokens
-from halfword.segment import Kind, Segmenter, SegmentOptions, train_segmenter
+from halfword.training.network.sample import sampled_tokens
+from halfword.training.segment import Kind, Segmenter, SegmentOptions, train_segmenter
 
 CPU = torch.device("cpu")
 COUNTS = {"new york": 5, "new york times": 7, "news": 5, "weather": 3, "web": 3, "weather in new york": 1, "ate": 2}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import sentencepiece
 
-from halfword.errors import DatasetError, ModelFileError, OptionError
-from halfword.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
+from halfword.core.errors import DatasetError, ModelFileError, OptionError
+from halfword.training.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
 
 COUNTS = {"new york": 5, "new york times": 7, "news": 5, "weather": 3, "web": 3, "weather in new york": 1}
 SIZES = {Kind.CHAR: 30, Kind.BPE: 30, Kind.UNIGRAM: 24}

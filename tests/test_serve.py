@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from halfword.errors import OptionError
+from halfword.core.errors import OptionError
+from halfword.serve.http.reply import CODES
 from halfword.serve.options import Limits, ServeOptions
-from halfword.serve.reply import CODES
 from tests.conftest import COUNTS, MakeModel
 from tests.serving import Client, client_for
 

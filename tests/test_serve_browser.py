@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from halfword.model_file import write_model
-from halfword.train import popular_arrays
+from halfword.core.model_file import write_model
+from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS
 from tests.serving import Server, serving
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from halfword.model_file import write_model
-from halfword.serve import protocol
+from halfword.core.model_file import write_model
+from halfword.serve.http import protocol
 from halfword.serve.models import fingerprint
-from halfword.train import popular_arrays
+from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS, MakeModel
 from tests.serving import Answer, Server, serving
 

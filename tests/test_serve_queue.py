@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halfword.complete import DEFAULTS, Completion, SearchOptions
+from halfword.search.model import DEFAULTS, Completion, SearchOptions
 from tests.conftest import COUNTS, MakeModel
 from tests.serving import Answer, client_for
 

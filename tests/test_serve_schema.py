@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from halfword.model_file import write_model
-from halfword.serve.openapi import document
+from halfword.core.model_file import write_model
+from halfword.serve.http.openapi import document
 from halfword.serve.options import Limits
-from halfword.train import popular_arrays
+from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS
 from tests.serving import Server, serving
 

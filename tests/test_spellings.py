@@ -9,14 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from halfword.blocked import SHIPPED, read_phrases
-from halfword.complete import Blend, SearchOptions, import_engine, load, open_model_file
-from halfword.dataset import open_dataset
-from halfword.model_file import Array, read_header, write_model
-from halfword.reference import PlainSpellings
-from halfword.spellings import learn_spellings, letters, without_lead
-from halfword.text import DEFAULT
-from halfword.train import TrainOptions, popular_arrays, train
+from halfword.core.letters import letters, without_lead
+from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.text import DEFAULT
+from halfword.data.dataset import open_dataset
+from halfword.search.filtered import SHIPPED, read_phrases
+from halfword.search.model import Blend, SearchOptions, import_engine, load, open_model_file
+from halfword.search.reference import PlainSpellings
+from halfword.training.spellings import learn_spellings
+from halfword.training.train import TrainOptions, popular_arrays, train
 from tests.toy import Toy, write_toy
 
 pytestmark = pytest.mark.engine

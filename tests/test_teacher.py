@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from halfword.batches import best_tokens, make_chunk
-from halfword.dataset import open_dataset
-from halfword.distributed import World
-from halfword.errors import ModelFileError
-from halfword.network import IGNORED, Network
-from halfword.network_training import NetworkTraining, changed
-from halfword.segment import train_segmenter
-from halfword.step import Stepper, seeded
-from halfword.teacher import Teacher, mean_probabilities, read_teacher, taught_losses
-from halfword.train import TrainOptions, train
+from halfword.core.errors import ModelFileError
+from halfword.data.dataset import open_dataset
+from halfword.training.network.batches import best_tokens, make_chunk
+from halfword.training.network.distributed import World
+from halfword.training.network.network import IGNORED, Network
+from halfword.training.network.options import NetworkTraining, changed
+from halfword.training.network.step import Stepper, seeded
+from halfword.training.network.teacher import Teacher, mean_probabilities, read_teacher, taught_losses
+from halfword.training.segment import train_segmenter
+from halfword.training.train import TrainOptions, train
 from tests.training import COUNTS, SMALL, make_dataset
 
 CPU = torch.device("cpu")

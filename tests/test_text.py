@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword.errors import OptionError, TextError
-from halfword.text import DEFAULT, PAPER, PROFILES, Profile, normalise_prefix, normalise_query, profile_named, scrub
+from halfword.core.errors import OptionError, TextError
+from halfword.core.text import (
+    DEFAULT,
+    PAPER,
+    PROFILES,
+    Profile,
+    normalise_prefix,
+    normalise_query,
+    profile_named,
+    scrub,
+)
 
 PROFILE = st.sampled_from(sorted(PROFILES)).map(PROFILES.__getitem__)
 TEXT = st.text(st.characters(codec="utf-8"))

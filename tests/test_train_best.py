@@ -9,13 +9,13 @@ from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
-from halfword import train_best as best
-from halfword.cli import app
-from halfword.dataset import Dataset, open_dataset
-from halfword.errors import ModelFileError, OptionError, OutputError
-from halfword.model_file import read_header
-from halfword.network_training import TEACHERS, NetworkTraining, changed, checkpoint_path
-from halfword.train import TrainOptions
+from halfword.cli.commands import app
+from halfword.core.errors import ModelFileError, OptionError, OutputError
+from halfword.core.model_file import read_header
+from halfword.data.dataset import Dataset, open_dataset
+from halfword.training import train_best as best
+from halfword.training.network.options import TEACHERS, NetworkTraining, changed, checkpoint_path
+from halfword.training.train import TrainOptions
 from tests.training import SMALL, make_dataset
 
 WIDE = changed(SMALL, {"hidden_size": 24})

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from halfword.dataset import open_dataset
-from halfword.errors import HalfwordError, ModelFileError, OptionError, OutputError
-from halfword.learn_network import LearnedNetwork, learn_network
-from halfword.network_training import NetworkTraining, Schedule, changed
-from halfword.train_network import RunOptions, Training, TrainingStopped
+from halfword.core.errors import HalfwordError, ModelFileError, OptionError, OutputError
+from halfword.data.dataset import open_dataset
+from halfword.training.network.learn_network import LearnedNetwork, learn_network
+from halfword.training.network.options import NetworkTraining, Schedule, changed
+from halfword.training.network.train_network import RunOptions, Training, TrainingStopped
 from tests.training import SMALL, make_dataset, run_python
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -102,9 +102,9 @@ def test_a_seed_decides_everything(data: Path, tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from halfword.dataset import open_dataset
-from halfword.learn_network import learn_network
-from halfword.train_network import RunOptions
+from halfword.data.dataset import open_dataset
+from halfword.training.network.learn_network import learn_network
+from halfword.training.network.train_network import RunOptions
 from tests.test_train_network import SMALL, stop_after
 stop = stop_after(int(sys.argv[3]), lambda: os.kill(os.getpid(), signal.SIGKILL))
 run = RunOptions(device="cpu", checkpoint_minutes=0)
@@ -165,7 +165,9 @@ def test_a_damaged_checkpoint_is_refused(data: Path, output: Path) -> None:
 def test_a_loss_that_is_no_number_ends_training_in_a_line(
     data: Path, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("halfword.step.Stepper.step", lambda stepper, *step: stepper.loss_sum.fill_(math.nan))
+    monkeypatch.setattr(
+        "halfword.training.network.step.Stepper.step", lambda stepper, *step: stepper.loss_sum.fill_(math.nan)
+    )
     with pytest.raises(TrainingStopped, match="lower --learning-rate") as caught:
         learn(data, output)
     assert "\n" not in str(caught.value)
@@ -216,9 +218,9 @@ def test_batch_and_learning_rate_are_fitted_to_the_log_unless_given() -> None:
 TWO = """
 import json, sys
 from pathlib import Path
-from halfword.dataset import open_dataset
-from halfword.network_training import changed
-from halfword.train import TrainOptions, train
+from halfword.data.dataset import open_dataset
+from halfword.training.network.options import changed
+from halfword.training.train import TrainOptions, train
 from tests.training import SMALL
 options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": int(sys.argv[3])})
 options = TrainOptions(parts=("network",), network=options, device="cpu")

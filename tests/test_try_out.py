@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from halfword.complete import Neural, load
-from halfword.doctor import card_line, processor_line
-from halfword.model_file import write_model
-from halfword.train import popular_arrays
+from halfword.cli.doctor import card_line, processor_line
+from halfword.core.model_file import write_model
+from halfword.search.model import Neural, load
+from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS
 from tests.terminal import Terminal
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from halfword.companions import learn_companions
-from halfword.complete import import_engine, open_model_file
-from halfword.kneser_ney import Corpus
-from halfword.model_file import Array, read_header, write_model
-from halfword.ngram import NgramOptions, learn_ngram
-from halfword.spellings import learn_spellings
-from halfword.train import popular_arrays
-from halfword.weights import Weights, network_arrays
+from halfword.core.model_file import Array, read_header, write_model
+from halfword.search.model import import_engine, open_model_file
+from halfword.training.companions import learn_companions
+from halfword.training.kneser_ney import Corpus
+from halfword.training.network.weights import Weights, network_arrays
+from halfword.training.ngram import NgramOptions, learn_ngram
+from halfword.training.spellings import learn_spellings
+from halfword.training.train import popular_arrays
 
 SPECIALS = ["<unk>", "<s>", "</s>"]
 PIECES = ["▁", "a", "b", "c", "d", "▁a", "▁ab", "ab", "abc", "▁b", "bc", "cd", "bcd", "▁cab", "da", "▁d", "é", "한국"]

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from halfword.network_training import NetworkTraining, changed
+from halfword.training.network.options import NetworkTraining, changed
 
 COUNTS = {
     "new york": 9,

@@ -1,8 +1,17 @@
 """Halfword finishes half-typed search queries."""
 
-__version__ = "0.1.0"
+from halfword.core.errors import HalfwordError
+from halfword.core.version import __version__
+from halfword.search.model import Blend, Completer, Completion, Neural, Popular, SearchOptions, load
 
-from halfword.complete import Blend, Completer, Completion, Neural, Popular, SearchOptions, load
-from halfword.errors import HalfwordError
-
-__all__ = ["Blend", "Completer", "Completion", "HalfwordError", "Neural", "Popular", "SearchOptions", "load"]
+__all__ = [
+    "Blend",
+    "Completer",
+    "Completion",
+    "HalfwordError",
+    "Neural",
+    "Popular",
+    "SearchOptions",
+    "__version__",
+    "load",
+]

@@ -6,11 +6,11 @@ import sys
 def main() -> None:
     """Run the command line; Ctrl-C ends it with one line and the status that shells expect."""
     try:
-        from halfword.cli import main as run
+        from halfword.cli.commands import main as run
 
         run()
     except KeyboardInterrupt:
-        from halfword.errors import INTERRUPTED
+        from halfword.core.errors import INTERRUPTED
 
         print("halfword: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from halfword.complete import Completion
+from halfword.search.model import Completion
 
 class EngineFileError(Exception): ...
 
@@ -58,7 +58,7 @@ class Segmenter:
     def start_tree(
         self, prefixes: Sequence[str], options: SearchOptions, threads: int
     ) -> tuple[NDArray[np.int32], ...]:
-        """Return the fields of `halfword.starts.StartTree`, in its order."""
+        """Return the fields of `halfword.search.gpu.starts.StartTree`, in its order."""
 
     def spell_batch(
         self,

@@ -7,12 +7,12 @@ from math import isfinite
 from pathlib import Path
 from threading import Lock
 
-from halfword.blocked import Blocklist, read_blocklist
-from halfword.complete import Completer, SearchOptions, load
-from halfword.errors import HalfwordError, ModelFileError
-from halfword.model_file import read_header
-from halfword.serve.cache import Cache
-from halfword.text import Profile, profile_named
+from halfword.core.errors import HalfwordError, ModelFileError
+from halfword.core.model_file import read_header
+from halfword.core.text import Profile, profile_named
+from halfword.search.filtered import Blocklist, read_blocklist
+from halfword.search.model import Completer, SearchOptions, load
+from halfword.serve.http.cache import Cache
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
 _TRIALS = ("", "a", "new yo", "한")

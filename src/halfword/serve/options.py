@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from halfword.blocked import SHIPPED
-from halfword.complete import MOST_COMPLETIONS
-from halfword.errors import OptionError
+from halfword.core.errors import OptionError
+from halfword.search.filtered import SHIPPED
+from halfword.search.model import MOST_COMPLETIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lm/matrix.h"
+
+namespace halfword {
+
+/// The norms of one LSTM layer: for each of the three gates `hidden` scales and biases.
+struct GateNorms {
+  const float* scale;
+  const float* bias;
+};
+
+/// The arithmetic of the network, once for each instruction set. All sets give the same integers; their floats differ
+/// in the last digits. Buffers are padded as the matrices are. Quantised inputs are held raised by 128, because the
+/// widest products multiply unsigned by signed bytes.
+struct Kernels {
+  const char* name;
+
+  /// outputs[row][output] = Σ (inputs[row][input] − 128) × weight: exact.
+  void (*multiply_int8)(const Int8Matrix& matrix, const std::uint8_t* inputs, std::size_t rows, std::int32_t* outputs);
+
+  /// The same in 32-bit floats.
+  void (*multiply_float)(const FloatMatrix& matrix, const float* inputs, std::size_t rows, float* outputs);
+
+  /// values[i] = addend[i] + sums[i] × scales[i] × scale.
+  void (*dequantise)(const std::int32_t* sums, const float* scales, float scale, const float* addend, std::size_t size,
+                     float* values);
+
+  /// The same with an addend in bfloat16, the upper half of a float.
+  void (*dequantise_half)(const std::int32_t* sums, const float* scales, float scale, const std::uint16_t* addend,
+                          std::size_t size, float* values);
+
+  /// values[i] += addend[i].
+  void (*add)(const float* addend, std::size_t size, float* values);
+
+  /// One LSTM cell from the pre-activations of its forget gate, output gate and candidate.
+  void (*lstm_cell)(const float* gates, GateNorms norms, std::size_t hidden, const float* cell, float* new_cell,
+                    float* new_hidden);
+
+  /// quantised[i] = 128 + round(values[i] / step).
+  void (*quantise)(const float* values, std::size_t size, float step, std::uint8_t* quantised);
+
+  /// The largest magnitude.
+  float (*largest)(const float* values, std::size_t size);
+
+  /// log Σ exp(values[i]).
+  float (*log_sum_exp)(const float* values, std::size_t size);
+
+  /// logits[i] = log(weight × softmax(logits)[i] + (1 − weight) × probabilities[i]).
+  void (*mix)(float weight, const float* probabilities, std::size_t size, float* logits);
+
+  /// logits[i] = log probabilities[i].
+  void (*logarithms)(const float* probabilities, std::size_t size, float* logits);
+
+  /// Write the places of all values above `threshold`, in order; returns how many.
+  std::size_t (*find_above)(const float* values, std::size_t size, float threshold, std::uint32_t* places);
+
+  /// Multiply 8-bit numbers held in registers as fast as can be, and return how many: the machine's limit. May be null.
+  std::size_t (*int8_products)() = nullptr;
+};
+
+/// The kernels this machine can run, the fastest first; the portable ones are always there.
+const std::vector<const Kernels*>& available_kernels();
+
+/// The kernels called `name`, or the fastest for an empty name; throws std::invalid_argument when there are none.
+const Kernels& kernels_named(const std::string& name);
+
+}  // namespace halfword

@@ -1,0 +1,123 @@
+#include "lm/language_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace halfword {
+namespace {
+
+constexpr float unfitted_weight = 0.5F;
+constexpr float unsure[] = {0.1F, 0.3F, 0.6F};  // what a context leaves to shorter ones, where its classes part
+
+std::size_t bucket_of(const NgramState& state) {
+  const float backoff = state.backoff();
+  const auto surer = std::count_if(std::begin(unsure), std::end(unsure), [&](float edge) { return backoff >= edge; });
+  return state.matched_order() * 4 + static_cast<std::size_t>(surer);
+}
+
+}  // namespace
+
+LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::optional<Precision> precision,
+                             const Kernels& kernels)
+    : kernels_(kernels),
+      vocabulary_(pieces.size()),
+      begin_(pieces.begin()),
+      end_(pieces.end()),
+      network_weights_(buckets, unfitted_weight),
+      ending_costs_(pieces.size()) {
+  if (precision && file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, *precision, kernels);
+  if (file.holds("ngram.unigram")) memory_.emplace(file);
+  if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
+  if (memory_ && memory_->vocabulary() != vocabulary_) throw ModelFileError("the memory is of other pieces");
+  if (network_ && file.holds("blend.network_weight")) {
+    const std::span<const float> fitted = file.array<float>("blend.network_weight");
+    if (fitted.size() != buckets) throw ModelFileError("the weights of the mixture do not fit");
+    const auto sound = [](float weight) { return weight >= 0.0F && weight <= 1.0F; };
+    if (!std::all_of(fitted.begin(), fitted.end(), sound))
+      throw ModelFileError("the weights of the mixture are no shares");
+    std::copy(fitted.begin(), fitted.end(), network_weights_.begin());
+  }
+  if (file.holds("blend.ending")) {
+    const std::span<const float> costs = file.array<float>("blend.ending");
+    const auto sound = [](float cost) { return cost >= 0.0F && cost <= 100.0F; };
+    if (costs.size() != vocabulary_ || !std::all_of(costs.begin(), costs.end(), sound))
+      throw ModelFileError("the costs of ending make no sense");
+    std::copy(costs.begin(), costs.end(), ending_costs_.begin());
+  }
+}
+
+void LanguageModel::start(ModelStates& states) const {
+  if (network_) network_->start(states.network);
+  grow(states.memory, 1);
+}
+
+void LanguageModel::step(ModelStates& from, std::span<const Step> steps, ModelStates& to, std::size_t first,
+                         ModelScratch& scratch) const {
+  if (network_) network_->step(from.network, steps, to.network, first, scratch.network);
+  if (!memory_) return;
+  grow(to.memory, first + steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool begins = steps[i].piece == begin_;
+    to.memory[first + i] = begins ? memory_->start() : memory_->advance(from.memory[steps[i].row], steps[i].piece);
+  }
+}
+
+void LanguageModel::predict(const ModelStates& states, std::size_t first, std::size_t rows, Predictions& predictions,
+                            ModelScratch& scratch) const {
+  if (network_) {
+    network_->predict(states.network, first, rows, !memory_, predictions, scratch.network);
+  } else {
+    predictions.stride = round_up(vocabulary_, output_group);
+    grow(predictions.logits, (first + rows) * predictions.stride);
+    grow(predictions.normalisers, first + rows);
+  }
+  if (!memory_) return;
+  for (std::size_t row = first; row < first + rows; ++row) mix_in_memory(states.memory[row], row, predictions, scratch);
+}
+
+/// Turn a row of the network's logits into log-probabilities of the mixture.
+void LanguageModel::mix_in_memory(const NgramState& state, std::size_t row, Predictions& predictions,
+                                  ModelScratch& scratch) const {
+  grow(scratch.probabilities, vocabulary_);
+  memory_->predict(state, std::span(scratch.probabilities).first(vocabulary_));
+  float* logits = predictions.logits.data() + row * predictions.stride;
+  if (network_) {
+    kernels_.mix(network_weights_[bucket_of(state)], scratch.probabilities.data(), vocabulary_, logits);
+  } else {
+    kernels_.logarithms(scratch.probabilities.data(), vocabulary_, logits);
+  }
+  predictions.normalisers[row] = 0.0F;
+}
+
+void LanguageModel::copy_row(const ModelStates& from, std::size_t from_row, ModelStates& to, std::size_t to_row) const {
+  if (network_) network_->copy_row(from.network, from_row, to.network, to_row);
+  if (memory_) {
+    grow(to.memory, to_row + 1);
+    to.memory[to_row] = from.memory[from_row];
+  }
+}
+
+std::vector<TokenView> LanguageModel::view(std::span<const PieceId> pieces) const {
+  if (!network_ || !memory_) throw std::invalid_argument("only a model with a network and a memory has both views");
+  ModelStates from;
+  ModelStates to;
+  Predictions predictions;
+  ModelScratch scratch;
+  std::vector<TokenView> views;
+  start(from);
+  PieceId read = begin_;
+  for (std::size_t i = 0; i <= pieces.size(); ++i) {
+    const Step next{0, read};
+    step(from, {&next, 1}, to, 0, scratch);
+    network_->predict(to.network, 0, 1, true, predictions, scratch.network);
+    read = i < pieces.size() ? pieces[i] : end_;
+    views.push_back({static_cast<std::uint32_t>(bucket_of(to.memory[0])),
+                     std::exp(predictions.row(0)[read] - predictions.normalisers[0]),
+                     memory_->probability(to.memory[0], read)});
+    std::swap(from, to);
+  }
+  return views;
+}
+
+}  // namespace halfword

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lm/kernels/kernels.h"
+#include "lm/linear.h"
+#include "store/model_file.h"
+#include "lm/pieces.h"
+
+namespace halfword {
+
+/// What the network remembers, a row for each hypothesis. The hidden values are floats or bytes, as the precision
+/// wants.
+struct StateRows {
+  AlignedVector<float> cells;         // [row][layer][hidden]
+  AlignedVector<float> hidden;        // [row][layer][hidden, padded]
+  AlignedVector<std::uint8_t> bytes;  // the same in steps, raised by 128, instead
+  std::vector<float> steps;           // [row][layer]
+  ProductRows products;  // [row][layer][gates] what it gives to those that go on from it, once that was multiplied
+  std::vector<std::uint8_t> multiplied;  // [row][layer]
+};
+
+/// One hypothesis goes on: from a row of states, by reading a piece.
+struct Step {
+  std::uint32_t row;
+  PieceId piece;
+};
+
+/// The logits of the next piece, a row for each state, and what turns them into log-probabilities.
+struct Predictions {
+  AlignedVector<float> logits;     // [row][stride]
+  std::vector<float> normalisers;  // log p(piece) = logit − normaliser
+  std::size_t stride = 0;
+
+  std::span<const float> row(std::size_t index) const { return {logits.data() + index * stride, stride}; }
+
+  /// Make row `to` a copy of a row of `other`.
+  void copy_row(const Predictions& other, std::size_t from, std::size_t to);
+};
+
+/// Room for intermediate results; a thread keeps one and uses it again.
+struct LstmScratch {
+  InputRows inputs;
+  ProductRows products;
+  std::vector<std::size_t> rows;
+  AlignedVector<float> hidden;
+  AlignedVector<float> projected;
+  AlignedVector<float> results;
+  AlignedVector<float> gates;
+  std::size_t multiplications = 0;  // made so far
+};
+
+/// A trained network. Never changes once loaded, so one instance serves every thread.
+class Lstm {
+ public:
+  Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, const Kernels& kernels);
+
+  /// Fill row 0 of `states` with what the network knows before it has read anything.
+  void start(StateRows& states) const;
+
+  /// Read a piece from each of the rows named by `steps`; row `first` + i of `to` is where step i leads. What was
+  /// multiplied for a row of `from` is kept there, for most rows are gone on from more than once.
+  void step(StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first, LstmScratch& scratch) const;
+
+  /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`;
+  /// `normalise` finds the normalisers too.
+  void predict(const StateRows& states, std::size_t first, std::size_t rows, bool normalise, Predictions& predictions,
+               LstmScratch& scratch) const;
+
+  /// Copy one row of states.
+  void copy_row(const StateRows& from, std::size_t from_row, StateRows& to, std::size_t to_row) const;
+
+  /// Multiply-adds in one step and the prediction after it.
+  std::size_t multiplications() const;
+
+  const Kernels& kernels() const { return kernels_; }
+
+ private:
+  struct Layer {
+    std::vector<Linear> input;    // none in layer 0, which has the table instead
+    std::vector<Linear> summary;  // of the hidden values for the next step; none where that takes them all
+    Linear recurrent;
+    AlignedVector<float> norm_scale;
+    AlignedVector<float> norm_bias;
+  };
+
+  void load_layers(const ModelFile& file);
+  void load_head(const ModelFile& file);
+  void load_table(const ModelFile& file);
+  AlignedVector<float> times_embedding(const ModelFile& file, const FloatMatrix& matrix) const;
+  void reserve(StateRows& states, std::size_t rows) const;
+  void renew(StateRows& states, std::size_t first, std::size_t rows) const;
+  template <typename RowOf>
+  void gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
+              InputRows& inputs) const;
+  void multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps, LstmScratch& scratch) const;
+  void step_layer(std::size_t index, StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first,
+                  LstmScratch& scratch) const;
+  void multiply_and_add(const Linear& linear, std::size_t rows, const float* addend, float* results,
+                        LstmScratch& scratch) const;
+  void project(const Linear& linear, const float* bias, std::size_t rows, std::size_t to_width,
+               LstmScratch& scratch) const;
+
+  const Kernels& kernels_;
+  Precision precision_;
+  std::size_t vocabulary_;
+  std::size_t embedding_;
+  std::size_t hidden_;
+  std::size_t padded_hidden_;
+  std::vector<Layer> layers_;
+  std::vector<Linear> head_;  // the projection and the output layer, or their product where that is smaller
+  AlignedVector<float> projection_bias_;
+  AlignedVector<float> output_bias_;
+  // What reading each piece adds to the gates of layer 0; in 8 bits halved to bfloat16, for it is read from far away.
+  AlignedVector<float> table_;
+  AlignedVector<std::uint16_t> half_table_;
+  AlignedVector<float> zeros_;
+};
+
+}  // namespace halfword

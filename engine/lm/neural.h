@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "search/generation_cache.h"
+#include "lm/language_model.h"
+#include "lm/opening.h"
+#include "lm/pieces.h"
+#include "search/search.h"
+#include "lm/state_cache.h"
+
+namespace halfword {
+
+/// How much a model may remember between searches; 0 switches a cache off.
+struct CacheSizes {
+  std::size_t states;   // sequences of pieces whose states are kept
+  std::size_t answers;  // short prefixes whose whole answers are kept
+};
+
+/// The neural part of a model file: its pieces and its network, and what it remembers of recent searches.
+class Neural {
+ public:
+  /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name; without a precision
+  /// the network is left out, and the memory alone is asked.
+  Neural(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
+
+  SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
+
+  const Pieces& pieces() const { return pieces_; }
+  const LanguageModel& model() const { return model_; }
+
+ private:
+  Pieces pieces_;
+  LanguageModel model_;
+  Opening opening_;
+  mutable StateCache states_;
+  mutable GenerationCache<SearchResult> answers_;
+};
+
+}  // namespace halfword

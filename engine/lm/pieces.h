@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lm/flat_map.h"
+#include "store/model_file.h"
+
+namespace halfword {
+
+using PieceId = std::uint32_t;
+
+/// SentencePiece writes a space as this character, U+2581.
+constexpr std::string_view space_mark = "\xE2\x96\x81";
+
+/// How a model cuts text into pieces.
+enum class Segmentation : std::uint32_t { character, bpe, unigram };
+
+/// The vocabulary: its texts, how text is cut into them, and which of them begin with given characters.
+///
+/// It works on escaped text, in which every space, the one before the query included, is a space mark. Its answers are
+/// SentencePiece's.
+class Pieces {
+ public:
+  explicit Pieces(const ModelFile& file);
+
+  std::size_t size() const { return begins_.size() - 1; }
+  PieceId unknown() const { return unknown_; }
+  PieceId begin() const { return begin_; }
+  PieceId end() const { return end_; }
+
+  /// What a piece adds to a text: itself, or for a byte piece its byte.
+  std::string_view text(PieceId piece) const { return surfaces_[piece]; }
+
+  /// Whether a search may choose the piece: not the unknown one, nor a control piece.
+  bool spells(PieceId piece) const { return !surfaces_[piece].empty(); }
+
+  /// Whether the piece begins with a space mark.
+  bool begins_word(PieceId piece) const { return surfaces_[piece].starts_with(space_mark); }
+
+  /// Whether some pieces are single bytes, so that a text may end inside a character.
+  bool has_bytes() const { return !bytes_.empty(); }
+
+  /// The size of the longest piece, in bytes.
+  std::size_t longest() const { return longest_; }
+
+  /// The best segmentation of `escaped`; a run of characters that no piece spells is one unknown piece, or its bytes.
+  std::vector<PieceId> segment(std::string_view escaped) const;
+
+  /// The `count` best segmentations, best first; only a unigram vocabulary has more than one.
+  std::vector<std::vector<PieceId>> segment_best(std::string_view escaped, std::size_t count) const;
+
+  /// All pieces that begin with `characters` and are longer, sorted by text.
+  std::span<const PieceId> beginning_with(std::string_view characters) const;
+
+ private:
+  struct Node {
+    PieceId piece = FlatMap::absent;
+    std::uint32_t first = 0;  // in `sorted_`: the pieces below this node are first to last
+    std::uint32_t last = 0;
+  };
+
+  void read_surfaces();
+  void build_trie();
+  void build_merges();
+  std::uint32_t child(std::uint32_t node, char byte) const;
+  PieceId find(std::string_view text) const;
+  std::vector<PieceId> segment_characters(std::string_view escaped) const;
+  std::vector<PieceId> segment_bpe(std::string_view escaped) const;
+  std::vector<std::vector<PieceId>> segment_unigram(std::string_view escaped, std::size_t count) const;
+  void append_unknown(std::string_view character, std::vector<PieceId>& pieces) const;
+
+  Segmentation segmentation_;
+  PieceId unknown_;
+  PieceId begin_;
+  PieceId end_;
+  std::span<const std::uint8_t> texts_;
+  std::span<const std::uint32_t> begins_;
+  std::span<const float> scores_;
+  std::span<const std::uint8_t> kinds_;
+  std::vector<std::string> surfaces_;  // empty for pieces that spell nothing
+  std::vector<PieceId> bytes_;         // the piece of each byte, when unknown characters fall back to bytes
+  std::vector<PieceId> sorted_;        // by text
+  std::vector<Node> nodes_;            // a trie over the texts; node 0 is its root
+  FlatMap children_;                   // (node, byte) → node
+  FlatMap merges_;                     // (left piece, right piece) → the piece they join to
+  float unknown_score_ = 0.0F;
+  std::size_t longest_ = 0;
+};
+
+}  // namespace halfword

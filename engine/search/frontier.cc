@@ -1,0 +1,66 @@
+#include "search/frontier.h"
+
+namespace halfword {
+
+void Frontier::reset(std::size_t beam) {
+  for (std::size_t length = 0; length < used_; ++length) {
+    levels_[length].waiting.clear();
+    levels_[length].taken = 0;
+  }
+  used_ = 0;
+  beam_ = beam;
+}
+
+Frontier::Level& Frontier::level_at(std::size_t length) {
+  if (levels_.size() <= length) levels_.resize(length + 1);
+  used_ = std::max(used_, length + 1);
+  return levels_[length];
+}
+
+std::optional<Child> Frontier::offer(std::size_t length, const Child& child) {
+  Level& level = level_at(length);
+  std::vector<Child>& waiting = level.waiting;
+  if (level.taken + waiting.size() < beam_) {
+    waiting.insert(std::lower_bound(waiting.begin(), waiting.end(), child), child);
+    return std::nullopt;
+  }
+  if (waiting.empty() || !(waiting.front() < child)) return child;
+  const Child worst = waiting.front();
+  const auto place = std::lower_bound(waiting.begin() + 1, waiting.end(), child);
+  *std::move(waiting.begin() + 1, place, waiting.begin()) = child;
+  return worst;
+}
+
+double Frontier::threshold(std::size_t length) const {
+  if (length >= used_) return -std::numeric_limits<double>::infinity();
+  const Level& level = levels_[length];
+  if (level.taken + level.waiting.size() < beam_) return -std::numeric_limits<double>::infinity();
+  return level.waiting.empty() ? std::numeric_limits<double>::infinity() : level.waiting.front().score;
+}
+
+std::size_t Frontier::best_length() const {
+  std::size_t best = 0;
+  for (std::size_t length = 1; length < used_; ++length) {
+    const std::vector<Child>& waiting = levels_[length].waiting;
+    if (waiting.empty()) continue;
+    if (best == 0 || waiting.back().score > levels_[best].waiting.back().score) best = length;
+  }
+  return best;
+}
+
+std::size_t Frontier::shortest_length() const {
+  for (std::size_t length = 1; length < used_; ++length) {
+    if (!levels_[length].waiting.empty()) return length;
+  }
+  return 0;
+}
+
+Child Frontier::take(std::size_t length) {
+  Level& level = levels_[length];
+  const Child child = level.waiting.back();
+  level.waiting.pop_back();
+  ++level.taken;
+  return child;
+}
+
+}  // namespace halfword

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "lm/pieces.h"
+
+namespace halfword {
+
+/// A hypothesis and its next piece, waiting for its turn.
+struct Child {
+  static constexpr std::uint32_t unread = UINT32_MAX;
+
+  double score;
+  std::uint32_t parent;  // index of the hypothesis
+  PieceId piece;
+  std::uint32_t row = unread;  // of its state and prediction, once it was read
+
+  /// Better last; of equals the one found first.
+  bool operator<(const Child& other) const {
+    if (score != other.score) return score < other.score;
+    return parent != other.parent ? parent > other.parent : piece > other.piece;
+  }
+};
+
+/// The children that wait, parted by their length in pieces.
+///
+/// Whoever takes the best child of all, and offers its children in turn, takes of every length the best there are, as
+/// many as the beam holds: what is offered later comes from a worse hypothesis, and no child is better than its parent.
+/// So it is a beam search, but one that may stop at any child and has then seen all that are better. Whoever takes the
+/// best child of the shortest length takes the same, since no shorter one is left to offer others of that length; but
+/// stopping early then leaves out what is long, not what is worse.
+class Frontier {
+ public:
+  /// Forget everything; `beam` children of a length are taken at most.
+  void reset(std::size_t beam);
+
+  /// Let a child wait among those of `length` pieces, if it has a place there; return what has lost its place.
+  std::optional<Child> offer(std::size_t length, const Child& child);
+
+  /// What a child of `length` pieces must exceed to have a place.
+  double threshold(std::size_t length) const;
+
+  /// The length of the best child of all; 0 when none waits.
+  std::size_t best_length() const;
+
+  /// The shortest length that has a child; 0 when none waits.
+  std::size_t shortest_length() const;
+
+  /// The best child of a length that has one.
+  const Child& best(std::size_t length) const { return levels_[length].waiting.back(); }
+
+  /// Take that child away.
+  Child take(std::size_t length);
+
+  /// Point at the best children of `shortest` to `longest` pieces that are still unread and `wanted`, `most` at most,
+  /// best first.
+  template <typename Wanted>
+  void find_unread(std::size_t shortest, std::size_t longest, std::size_t most, const Wanted& wanted,
+                   std::vector<Child*>& found) {
+    found.clear();
+    const std::size_t end = std::min(longest + 1, used_);
+    for (std::size_t length = shortest; length < end; ++length) levels_[length].passed = 0;
+    while (found.size() < most) {
+      Level* best = nullptr;
+      for (std::size_t length = shortest; length < end; ++length) {
+        Level& level = levels_[length];
+        while (level.passed < level.waiting.size() && !(level.next().row == Child::unread && wanted(level.next()))) {
+          ++level.passed;
+        }
+        if (level.passed == level.waiting.size()) continue;
+        if (best == nullptr || level.next().score > best->next().score) best = &level;
+      }
+      if (best == nullptr) return;
+      found.push_back(&best->next());
+      ++best->passed;
+    }
+  }
+
+ private:
+  struct Level {
+    std::vector<Child> waiting;  // the best last
+    std::size_t taken = 0;
+    std::size_t passed = 0;  // by find_unread
+
+    Child& next() { return waiting[waiting.size() - 1 - passed]; }
+  };
+
+  Level& level_at(std::size_t length);
+
+  std::vector<Level> levels_;  // by length; one that was used stays, for its memory
+  std::size_t used_ = 0;
+  std::size_t beam_ = 0;
+};
+
+}  // namespace halfword

@@ -1,0 +1,144 @@
+#include "sources/companions.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halfword {
+namespace {
+
+/// A word that met companions so often is trusted half; the other half is how often words were typed at all.
+constexpr double trusted_half = 5.0;
+
+constexpr std::size_t most_context = 20;  // words
+
+void check(bool sound) {
+  if (!sound) throw ModelFileError("the words that were typed together make no sense");
+}
+
+/// Whether each number is no smaller than the one before, the first is 0 and the last is `end`.
+bool rises(std::span<const std::uint32_t> values, std::size_t end) {
+  return !values.empty() && values.front() == 0 && values.back() == end && std::is_sorted(values.begin(), values.end());
+}
+
+}  // namespace
+
+Companions::Companions(const ModelFile& file)
+    : begin_(file.array<std::uint32_t>("ngram.words.begin")),
+      typed_(file.array<std::uint32_t>("ngram.words.typed")),
+      ended_(file.array<std::uint32_t>("ngram.words.ended")),
+      first_(file.array<std::uint32_t>("ngram.words.first")),
+      companion_(file.array<std::uint16_t>("ngram.words.companion")),
+      together_(file.array<std::uint8_t>("ngram.words.together")) {
+  const std::span<const std::uint8_t> text = file.array<std::uint8_t>("ngram.words.text");
+  text_ = {reinterpret_cast<const char*>(text.data()), text.size()};
+  const std::size_t words = typed_.size();
+  check(begin_.size() == words + 1 && first_.size() == words + 1 && ended_.size() == words);
+  check(together_.size() == companion_.size() && rises(begin_, text_.size()) && rises(first_, companion_.size()));
+  typed_before_.resize(words + 1);
+  met_.resize(words);
+  for (std::size_t index = 0; index < words; ++index) {
+    check(index == 0 || word(index - 1) < word(index));
+    check(typed_[index] > 0 && ended_[index] <= typed_[index]);
+    typed_before_[index + 1] = typed_before_[index] + typed_[index];
+    for (std::size_t place = first_[index]; place < first_[index + 1]; ++place) {
+      check(companion_[place] < words && (place == first_[index] || companion_[place - 1] < companion_[place]));
+      check(together_[place] > 0);
+      met_[index] += together_[place];
+    }
+  }
+}
+
+std::string_view Companions::word(std::size_t index) const {
+  return {text_.data() + begin_[index], begin_[index + 1] - begin_[index]};
+}
+
+/// The words that begin with `part`.
+Companions::Range Companions::beginning_with(std::string_view part) const {
+  const auto bound = [&](const auto& is_before) {
+    std::size_t low = 0;
+    std::size_t high = size();
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (is_before(word(middle).substr(0, part.size()))) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  return {bound([&](std::string_view start) { return start < part; }),
+          bound([&](std::string_view start) { return start <= part; })};
+}
+
+/// The different words of a text that have companions, the last first; not all of a very long one.
+std::vector<std::size_t> Companions::known_words(std::string_view text) const {
+  std::vector<std::size_t> known;
+  while (!text.empty() && known.size() < most_context) {
+    const std::size_t space = text.rfind(' ');
+    const std::string_view each = text.substr(space == std::string_view::npos ? 0 : space + 1);
+    text = text.substr(0, space == std::string_view::npos ? 0 : space);
+    const Range range = beginning_with(each);
+    if (each.empty() || range.first == range.last || word(range.first) != each || met_[range.first] == 0) continue;
+    if (std::find(known.begin(), known.end(), range.first) == known.end()) known.push_back(range.first);
+  }
+  return known;
+}
+
+/// The companions of a context among the words of a range, and how likely each is beside it.
+std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range) const {
+  std::vector<Range> places;  // of each word's companions in the range
+  std::size_t most = 0;
+  for (const std::size_t index : context) {
+    const auto list = companion_.subspan(first_[index], first_[index + 1] - first_[index]);
+    const auto place = [&](std::size_t bound) {
+      return first_[index] + static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), bound) - list.begin());
+    };
+    places.push_back({place(range.first), place(range.last)});
+    most += places.back().last - places.back().first;
+  }
+  thread_local std::vector<double> weights;  // by word: all 0 between two calls, for there may be many
+  if (weights.size() < size()) weights.resize(size());
+  std::vector<Weighed> found;
+  found.reserve(most);
+  for (std::size_t i = 0; i < context.size(); ++i) {
+    const double share = 1.0 / (met_[context[i]] + trusted_half) / static_cast<double>(context.size());
+    for (std::size_t place = places[i].first; place < places[i].last; ++place) {
+      double& weight = weights[companion_[place]];
+      if (weight == 0.0) found.push_back({companion_[place], 0.0});
+      weight += together_[place] * share;
+    }
+  }
+  for (Weighed& each : found) each.weight = std::exchange(weights[each.index], 0.0);
+  return found;
+}
+
+std::vector<LikelyText> Companions::complete(std::string_view prefix, std::size_t count) const {
+  const std::size_t space = prefix.rfind(' ');
+  if (space == std::string_view::npos) return {};
+  const std::string_view part = prefix.substr(space + 1);
+  const std::vector<std::size_t> context = known_words(prefix.substr(0, space));
+  const Range range = beginning_with(part);
+  if (context.empty() || range.first == range.last) return {};
+  const std::vector<Weighed> weighed = weigh(context, range);
+  double left = 0.0;  // what the context leaves to all words
+  for (const std::size_t index : context) left += trusted_half / (met_[index] + trusted_half);
+  left /= static_cast<double>(context.size()) * static_cast<double>(typed_before_.back());
+  double total = left * static_cast<double>(typed_before_[range.last] - typed_before_[range.first]);
+  for (const Weighed& each : weighed) total += each.weight;
+  std::vector<std::pair<double, std::size_t>> best;
+  for (const auto& [index, weight] : weighed) {
+    if (word(index).size() == part.size()) continue;  // the prefix itself
+    const double ends = (ended_[index] + 0.3) / (typed_[index] + 1.0);
+    best.emplace_back(-(weight + left * typed_[index]) / total * ends, index);
+  }
+  const std::size_t kept = std::min(count, best.size());
+  std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());
+  std::vector<LikelyText> found;
+  for (std::size_t i = 0; i < kept; ++i) {
+    found.push_back({std::string(prefix).append(word(best[i].second).substr(part.size())), -best[i].first});
+  }
+  return found;
+}
+
+}  // namespace halfword

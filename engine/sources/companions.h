@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/completion.h"
+#include "store/model_file.h"
+
+namespace halfword {
+
+/// Which words were typed together, in whatever order and however far apart: what a memory of neighbours cannot know.
+///
+/// Arrays (`companions.py` explains them): the words, sorted; of each its companions, sorted, and in how many queries
+/// they stood together. They are read where they lie in the mapped file and checked once, when it is loaded.
+class Companions {
+ public:
+  explicit Companions(const ModelFile& file);
+
+  /// How a query that has come to `prefix` may end with the word that was begun, or with one more after a space: by the
+  /// words before it alone. The `count` likeliest, best first.
+  std::vector<LikelyText> complete(std::string_view prefix, std::size_t count) const;
+
+ private:
+  struct Range {
+    std::size_t first;
+    std::size_t last;
+  };
+
+  struct Weighed {
+    std::size_t index;
+    double weight;
+  };
+
+  std::size_t size() const { return typed_.size(); }
+  std::string_view word(std::size_t index) const;
+  Range beginning_with(std::string_view part) const;
+  std::vector<std::size_t> known_words(std::string_view text) const;
+  std::vector<Weighed> weigh(std::span<const std::size_t> context, Range range) const;
+
+  std::span<const char> text_;
+  std::span<const std::uint32_t> begin_;      // of each word's text, and the end of the last
+  std::span<const std::uint32_t> typed_;      // queries that hold a word
+  std::span<const std::uint32_t> ended_;      // queries that end with it
+  std::span<const std::uint32_t> first_;      // of its companions, and the end of the last one's
+  std::span<const std::uint16_t> companion_;  // of each word, rising
+  std::span<const std::uint8_t> together_;    // in so many queries, 255 at most
+  std::vector<std::uint64_t> typed_before_;   // the sum over all words before one
+  std::vector<std::uint32_t> met_;            // how often a word met any companion
+};
+
+}  // namespace halfword

@@ -1,0 +1,217 @@
+#include "sources/spellings.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace halfword {
+namespace {
+
+constexpr std::size_t fewest_letters = 2;
+constexpr std::size_t most_alike = 50;  // queries; with more of them the prefix says too little
+
+bool is_ascii(char byte) { return static_cast<unsigned char>(byte) < 128; }
+
+bool is_small(char byte) { return byte >= 'a' && byte <= 'z'; }
+
+/// Whether a byte is a letter or a digit, or not ASCII.
+bool is_letter(char byte) {
+  return !is_ascii(byte) || is_small(byte) || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+}
+
+/// Take `start` off the front of `text`; false where that is not how it begins.
+bool take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
+}
+
+/// A text without `http://` and `www.` at its beginning, whole or in part.
+std::string_view without_lead(std::string_view text) {
+  if (take(text, "http")) {
+    take(text, "s");
+    take(text, ":");
+    while (take(text, "/")) continue;
+  }
+  if (take(text, "www") && !take(text, ".")) take(text, " ");
+  return text;
+}
+
+/// Reads the letters of a text one by one, those left out that only repeat the one before.
+class LetterReader {
+ public:
+  explicit LetterReader(std::string_view text) : rest_(text) {}
+
+  /// Whether there was one more; it is `letter` then.
+  bool next() {
+    for (; !rest_.empty(); rest_.remove_prefix(1)) {
+      const char byte = rest_.front();
+      if (!is_letter(byte) || (byte == letter && is_ascii(byte))) continue;
+      letter = byte;
+      rest_.remove_prefix(1);
+      return true;
+    }
+    return false;
+  }
+
+  /// What comes after the letter.
+  std::string_view rest() const { return rest_; }
+
+  char letter = 0;
+
+ private:
+  std::string_view rest_;
+};
+
+/// How the letters of a text compare with others, looking only at as many as those are: below 0, 0 or above.
+int compare(std::string_view text, std::string_view letters) {
+  LetterReader reader(without_lead(text));
+  for (const char letter : letters) {
+    if (!reader.next()) return -1;
+    const int difference = static_cast<unsigned char>(reader.letter) - static_cast<unsigned char>(letter);
+    if (difference != 0) return difference;
+  }
+  return 0;
+}
+
+/// What was typed, seen as letters and what comes after the last of them.
+struct Typed {
+  explicit Typed(std::string_view text_so_far) : prefix(text_so_far) {
+    const std::string_view text = without_lead(prefix);
+    LetterReader reader(text);
+    std::string_view rest = text;
+    for (; reader.next(); rest = reader.rest()) letters += reader.letter;
+    for (const char byte : rest) repeats += is_letter(byte) ? 1 : 0;
+    ends_with_letter = !prefix.empty() && is_letter(prefix.back());
+    has_space = text.find(' ') != std::string_view::npos;
+  }
+
+  std::string prefix;
+  std::string letters;
+  std::size_t repeats = 0;  // of the last letter
+  bool ends_with_letter;
+  bool has_space;
+};
+
+/// What a query that begins with the letters of `typed` has beyond them.
+std::string_view beyond(std::string_view query, const Typed& typed) {
+  LetterReader reader(without_lead(query));
+  for (std::size_t read = 0; read < typed.letters.size(); ++read) reader.next();
+  std::string_view rest = reader.rest();
+  for (std::size_t i = 0; i < typed.repeats && !rest.empty() && rest.front() == reader.letter; ++i) {
+    rest.remove_prefix(1);
+  }
+  while (!typed.ends_with_letter && !rest.empty() && !is_letter(rest.front())) rest.remove_prefix(1);
+  return rest;
+}
+
+/// The domain at the end of a text, like `.com` or `.co.uk`, or nothing.
+std::string_view domain_of(std::string_view text) {
+  const std::size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string_view name = text.substr(dot + 1);
+  if (name.size() < 2 || name.size() > 4 || !std::all_of(name.begin(), name.end(), is_small)) return {};
+  constexpr std::array<std::string_view, 7> second_level{".ac", ".co", ".com", ".edu", ".gov", ".net", ".org"};
+  for (const std::string_view each : second_level) {
+    if (name.size() == 2 && text.substr(0, dot).ends_with(each)) return text.substr(dot - each.size());
+  }
+  return text.substr(dot);
+}
+
+/// What is to be added to a text to make it an address.
+std::string_view domain_after(std::string_view text, std::string_view common_domain) {
+  if (!domain_of(text).empty() || common_domain.empty()) return {};
+  if (text.back() == '.') return common_domain.substr(1);
+  return is_letter(text.back()) ? common_domain : std::string_view{};
+}
+
+/// The different ways in which what `query` has beyond the prefix may follow it.
+std::vector<std::string> ways_on(std::string_view query, const Typed& typed, std::string_view common_domain) {
+  const std::string_view rest = beyond(query, typed);
+  const std::string_view domain = domain_of(query);
+  std::vector<std::string> ways{std::string(rest)};
+  if (rest.size() < domain.size()) return ways;
+  const auto add = [&](std::string way) {
+    if (std::find(ways.begin(), ways.end(), way) == ways.end()) ways.push_back(std::move(way));
+  };
+  std::string plain(rest.substr(0, rest.size() - domain.size()));
+  plain.erase(plain.find_last_not_of(' ') + 1);
+  add(plain);
+  if (typed.has_space) return ways;
+  std::string joined = std::move(plain);
+  std::erase(joined, ' ');
+  add(joined);
+  add(joined.append(domain.empty() ? domain_after(typed.prefix + joined, common_domain) : domain));
+  return ways;
+}
+
+/// Bring texts that are the same together, their probabilities added.
+void merge(std::vector<LikelyText>& texts) {
+  std::sort(texts.begin(), texts.end(), [](const auto& left, const auto& right) { return left.text < right.text; });
+  std::size_t kept = 0;
+  for (LikelyText& each : texts) {
+    if (kept > 0 && texts[kept - 1].text == each.text) {
+      texts[kept - 1].probability += each.probability;
+    } else {
+      std::swap(texts[kept++], each);
+    }
+  }
+  texts.resize(kept);
+}
+
+}  // namespace
+
+Spellings::Spellings(const ModelFile& file, const Popular& popular)
+    : popular_(popular), by_letters_(file.array<std::uint32_t>("popular.by_letters")) {
+  const std::span<const std::uint8_t> domain = file.array<std::uint8_t>("popular.domain");
+  domain_ = {reinterpret_cast<const char*>(domain.data()), domain.size()};
+  const auto lies_inside = [&](std::uint32_t position) { return position < popular.size(); };
+  const bool sound = by_letters_.size() <= popular.size() && domain_of(domain_) == domain_ &&
+                     std::all_of(by_letters_.begin(), by_letters_.end(), lies_inside);
+  if (!sound) throw ModelFileError("the queries by their letters make no sense");
+}
+
+/// The queries whose letters begin so; none if there are too many.
+std::vector<TypedQuery> Spellings::alike(std::string_view letters) const {
+  const auto is_before = [&](std::uint32_t position, std::string_view wanted) {
+    return compare(popular_.at(position).text, wanted) < 0;
+  };
+  std::vector<TypedQuery> found;
+  for (auto place = std::lower_bound(by_letters_.begin(), by_letters_.end(), letters, is_before);
+       place != by_letters_.end(); ++place) {
+    TypedQuery query = popular_.at(*place);
+    if (compare(query.text, letters) != 0) break;
+    if (found.size() == most_alike) return {};
+    found.push_back(std::move(query));
+  }
+  return found;
+}
+
+std::vector<LikelyText> Spellings::complete(std::string_view prefix, std::size_t count) const {
+  const Typed typed(prefix);
+  if (typed.letters.size() < fewest_letters) return {};
+  const std::vector<TypedQuery> queries = alike(typed.letters);
+  double total = 0.0;
+  for (const TypedQuery& query : queries) total += query.count;
+  if (total == 0.0) return {};
+  std::vector<LikelyText> found;
+  for (const TypedQuery& query : queries) {
+    const std::vector<std::string> ways = ways_on(query.text, typed, domain_);
+    const double share = query.count / total / static_cast<double>(ways.size());
+    for (const std::string& way : ways) {
+      std::string text = typed.prefix + way;
+      if (!way.empty() && text != query.text) found.push_back({std::move(text), share});
+    }
+  }
+  merge(found);
+  const std::size_t kept = std::min(count, found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end(),
+                    [](const LikelyText& left, const LikelyText& right) {
+                      return left.probability != right.probability ? left.probability > right.probability
+                                                                   : left.text < right.text;
+                    });
+  found.resize(kept);
+  return found;
+}
+
+}  // namespace halfword

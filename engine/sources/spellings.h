@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/completion.h"
+#include "store/model_file.h"
+#include "store/popular.h"
+
+namespace halfword {
+
+/// The same query in another spelling: with or without `www.`, spaces, signs, a doubled letter, `.com` at its end.
+///
+/// `spellings.py` explains what the letters of a text are and how likely a query is by the other spellings of it. The
+/// array holds where queries lie in the popularity index, sorted by their letters; it is checked once, when the
+/// file is loaded.
+class Spellings {
+ public:
+  Spellings(const ModelFile& file, const Popular& popular);
+
+  /// How a query that has come to `prefix` may end, by what was typed in another spelling: the `count` likeliest, best
+  /// first.
+  std::vector<LikelyText> complete(std::string_view prefix, std::size_t count) const;
+
+ private:
+  std::vector<TypedQuery> alike(std::string_view letters) const;
+
+  const Popular& popular_;
+  std::span<const std::uint32_t> by_letters_;
+  std::string_view domain_;
+};
+
+}  // namespace halfword

@@ -1,0 +1,327 @@
+#include "store/popular.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+
+namespace halfword {
+namespace {
+
+constexpr std::size_t bucket_size = 16;
+constexpr std::size_t block_size = 32;
+constexpr std::size_t longest_shared = 255;
+
+std::size_t divide_up(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
+
+/// How many rows `range_max` has: one for each power of two up to the number of blocks.
+std::size_t range_rows(std::size_t blocks) { return static_cast<std::size_t>(std::bit_width(blocks)); }
+
+void append_length(std::vector<std::uint8_t>& text, std::size_t length) {
+  for (; length >= 128; length /= 128) text.push_back(static_cast<std::uint8_t>(128 + length % 128));
+  text.push_back(static_cast<std::uint8_t>(length));
+}
+
+void append_bytes(std::vector<std::uint8_t>& text, std::string_view bytes) {
+  append_length(text, bytes.size());
+  text.insert(text.end(), bytes.begin(), bytes.end());
+}
+
+std::size_t shared_length(std::string_view left, std::string_view right) {
+  const auto ends = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
+  return std::min(static_cast<std::size_t>(ends.first - left.begin()), longest_shared);
+}
+
+using Counted = std::pair<std::string, std::uint32_t>;
+
+void build_text(const std::vector<Counted>& queries, PopularArrays& arrays) {
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const std::string& query = queries[i].first;
+    if (i % bucket_size == 0) {
+      arrays.bucket_begin.push_back(static_cast<std::uint32_t>(arrays.text.size()));
+      append_bytes(arrays.text, query);
+    } else {
+      const std::size_t shared = shared_length(queries[i - 1].first, query);
+      arrays.text.push_back(static_cast<std::uint8_t>(shared));
+      append_bytes(arrays.text, std::string_view(query).substr(shared));
+    }
+    if (arrays.text.size() > UINT32_MAX) throw std::length_error("the queries need more than 4 GiB");
+  }
+  arrays.bucket_begin.push_back(static_cast<std::uint32_t>(arrays.text.size()));
+}
+
+void build_blocks(PopularArrays& arrays) {
+  std::uint64_t sum = 0;
+  for (std::size_t begin = 0; begin < arrays.count.size(); begin += block_size) {
+    const auto first = arrays.count.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(block_size, arrays.count.size() - begin));
+    arrays.block_max.push_back(*std::max_element(first, last));
+    arrays.block_sum.push_back(sum);
+    for (auto count = first; count != last; ++count) sum += *count;
+  }
+  arrays.block_sum.push_back(sum);
+}
+
+void build_range_max(PopularArrays& arrays) {
+  const std::vector<std::uint32_t>& block_max = arrays.block_max;
+  const std::size_t blocks = block_max.size();
+  arrays.range_max.resize(range_rows(blocks) * blocks);
+  for (std::size_t row = 0; row < range_rows(blocks); ++row) {
+    std::uint32_t* best = arrays.range_max.data() + row * blocks;
+    const std::uint32_t* shorter = best - (row == 0 ? 0 : blocks);
+    for (std::size_t block = 0; block < blocks; ++block) {
+      if (row == 0) {
+        best[block] = static_cast<std::uint32_t>(block);
+        continue;
+      }
+      const std::uint32_t left = shorter[block];
+      const std::uint32_t right = shorter[std::min(block + (std::size_t{1} << (row - 1)), blocks - 1)];
+      best[block] = block_max[right] > block_max[left] ? right : left;
+    }
+  }
+}
+
+/// Take a length off the front of `rest`; false when there is none.
+bool take_length(std::span<const std::uint8_t>& rest, std::size_t& length) {
+  length = 0;
+  for (int shift = 0; shift < 35 && !rest.empty(); shift += 7) {
+    const std::uint8_t digit = rest.front();
+    rest = rest.subspan(1);
+    length += static_cast<std::size_t>(digit & 127) << shift;
+    if (digit < 128) return true;
+  }
+  return false;
+}
+
+/// Reads one bucket query by query; `query` holds the current one. A damaged bucket ends early.
+class BucketReader {
+ public:
+  explicit BucketReader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+
+  bool next() {
+    std::size_t shared = 0;
+    if (!first_) {
+      if (rest_.empty()) return false;
+      shared = std::min<std::size_t>(rest_.front(), query.size());
+      rest_ = rest_.subspan(1);
+    }
+    first_ = false;
+    std::size_t length = 0;
+    if (!take_length(rest_, length) || length > rest_.size()) return false;
+    query.resize(shared);
+    query.append(reinterpret_cast<const char*>(rest_.data()), length);
+    rest_ = rest_.subspan(length);
+    return true;
+  }
+
+  std::string query;
+
+ private:
+  std::span<const std::uint8_t> rest_;
+  bool first_ = true;
+};
+
+/// The first query of a bucket, seen where it lies.
+std::string_view head_of(std::span<const std::uint8_t> bucket) {
+  std::size_t length = 0;
+  if (!take_length(bucket, length)) return {};
+  return {reinterpret_cast<const char*>(bucket.data()), std::min(length, bucket.size())};
+}
+
+/// The least text above every text that begins with `prefix`; the last byte of UTF-8 is never 255.
+std::string end_of(std::string_view prefix) {
+  std::string end(prefix);
+  end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+}  // namespace
+
+PopularArrays build_popular(std::vector<Counted> queries) {
+  std::sort(queries.begin(), queries.end());
+  const auto same = [](const Counted& left, const Counted& right) { return left.first == right.first; };
+  if (std::adjacent_find(queries.begin(), queries.end(), same) != queries.end()) {
+    throw std::invalid_argument("a query is listed twice");
+  }
+  PopularArrays arrays;
+  build_text(queries, arrays);
+  arrays.count.reserve(queries.size());
+  for (const Counted& query : queries) arrays.count.push_back(query.second);
+  build_blocks(arrays);
+  build_range_max(arrays);
+  return arrays;
+}
+
+Popular::Popular(const ModelFile& file)
+    : text_(file.array<std::uint8_t>("popular.text")),
+      bucket_begin_(file.array<std::uint32_t>("popular.bucket_begin")),
+      count_(file.array<std::uint32_t>("popular.count")),
+      block_max_(file.array<std::uint32_t>("popular.block_max")),
+      block_sum_(file.array<std::uint64_t>("popular.block_sum")),
+      range_max_(file.array<std::uint32_t>("popular.range_max")) {
+  const std::size_t blocks = divide_up(count_.size(), block_size);
+  const bool whole = bucket_begin_.size() == divide_up(count_.size(), bucket_size) + 1 && block_max_.size() == blocks &&
+                     block_sum_.size() == blocks + 1 && range_max_.size() == range_rows(blocks) * blocks;
+  if (!whole) throw ModelFileError("the arrays of the popularity index do not fit each other");
+}
+
+/// Stretches of queries, the one whose best query was typed most on top of the heap.
+class Popular::Stretches {
+ public:
+  Stretches(const Popular& popular, std::size_t count) : popular_(popular) { heap_.reserve(2 * count + 2); }
+
+  void add(std::size_t begin, std::size_t end) {
+    if (begin >= end) return;
+    const std::size_t best = popular_.best_in(begin, end);
+    heap_.push_back({popular_.count_[best], best, begin, end});
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+
+  /// Take out the position of the best query of all; what lies left and right of it waits its turn.
+  std::size_t take_best() {
+    std::pop_heap(heap_.begin(), heap_.end());
+    const Stretch top = heap_.back();
+    heap_.pop_back();
+    add(top.begin, top.best);
+    add(top.best + 1, top.end);
+    return top.best;
+  }
+
+  bool empty() const { return heap_.empty(); }
+
+ private:
+  struct Stretch {
+    std::uint32_t count;
+    std::size_t best;
+    std::size_t begin;
+    std::size_t end;
+
+    bool operator<(const Stretch& other) const {
+      return count != other.count ? count < other.count : best > other.best;
+    }
+  };
+
+  const Popular& popular_;
+  std::vector<Stretch> heap_;
+};
+
+TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, bool echo) const {
+  count = std::min(count, size());
+  const Place first = lower_bound(prefix);
+  const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
+  const std::uint32_t exactly = first.exact && first.position < end ? count_[first.position] : 0;
+  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), exactly, first.position,
+                     end};
+  Stretches stretches(*this, count);
+  stretches.add(first.position + (first.exact ? 1 : 0), end);
+  if (echo && prefix.ends_with(' ')) {
+    const Place itself = lower_bound(prefix.substr(0, prefix.size() - 1));
+    if (itself.exact) {
+      stretches.add(itself.position, itself.position + 1);
+      typed.total += count_[itself.position];
+      ++typed.distinct;
+      typed.itself = count_[itself.position];
+    }
+  }
+  typed.queries.reserve(count);
+  while (typed.queries.size() < count && !stretches.empty()) {
+    const std::size_t best = stretches.take_best();
+    typed.queries.push_back(at(best));
+  }
+  return typed;
+}
+
+std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t count, bool echo) const {
+  TypedQueries typed = most_typed(prefix, count, echo);
+  std::vector<Completion> found;
+  found.reserve(typed.queries.size());
+  for (TypedQuery& query : typed.queries) {
+    const double score = std::log(static_cast<double>(query.count) / static_cast<double>(typed.total));
+    found.push_back({std::move(query.text), score, Source::popular});
+  }
+  return found;
+}
+
+std::uint32_t Popular::count_of(std::string_view query, const TypedQueries& typed) const {
+  const Place place = lower_bound(query, typed.first, typed.last);
+  return place.exact ? count_[place.position] : 0;
+}
+
+std::span<const std::uint8_t> Popular::bucket(std::size_t index) const {
+  const std::size_t end = std::min<std::size_t>(bucket_begin_[index + 1], text_.size());
+  const std::size_t begin = std::min<std::size_t>(bucket_begin_[index], end);
+  return text_.subspan(begin, end - begin);
+}
+
+TypedQuery Popular::at(std::size_t position) const {
+  BucketReader reader(bucket(position / bucket_size));
+  for (std::size_t step = 0; step <= position % bucket_size; ++step) {
+    if (!reader.next()) break;
+  }
+  return {std::move(reader.query), count_[position]};
+}
+
+/// The last of the buckets from `low` to before `high` that does not begin after `query`; `low` if all do.
+std::size_t Popular::last_bucket_not_after(std::string_view query, std::size_t low, std::size_t high) const {
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (head_of(bucket(middle)) <= query ? low : high) = middle;
+  }
+  return low;
+}
+
+/// The first place from `begin` to `end` whose query is not before `query`; all before `begin` are.
+Popular::Place Popular::lower_bound(std::string_view query, std::size_t begin, std::size_t last) const {
+  if (begin >= last) return {last, false};
+  const std::size_t index = last_bucket_not_after(query, begin / bucket_size, divide_up(last, bucket_size));
+  std::size_t position = index * bucket_size;
+  const std::size_t end = std::min(position + bucket_size, size());
+  for (BucketReader reader(bucket(index)); position < end && reader.next(); ++position) {
+    if (reader.query >= query) return {position, reader.query == query};
+  }
+  // The next bucket begins after `query`, or there is none.
+  return {end, false};
+}
+
+std::size_t Popular::best_in(std::size_t begin, std::size_t end) const {
+  std::size_t best = begin;
+  const auto scan = [&](std::size_t from, std::size_t to) {
+    for (std::size_t position = from; position < to; ++position) {
+      if (count_[position] > count_[best]) best = position;
+    }
+  };
+  const std::size_t first_block = divide_up(begin, block_size);
+  const std::size_t last_block = end / block_size;
+  if (first_block >= last_block) {
+    scan(begin, end);
+    return best;
+  }
+  scan(begin, first_block * block_size);
+  const std::size_t block = best_block(first_block, last_block);
+  if (block_max_[block] > count_[best]) {
+    scan(block * block_size, std::min((block + 1) * block_size, size()));
+  }
+  scan(last_block * block_size, end);
+  return best;
+}
+
+std::size_t Popular::best_block(std::size_t begin, std::size_t end) const {
+  const std::size_t blocks = block_max_.size();
+  const auto row = static_cast<std::size_t>(std::bit_width(end - begin)) - 1;
+  const std::size_t left = std::min<std::size_t>(range_max_[row * blocks + begin], blocks - 1);
+  const std::size_t right = std::min<std::size_t>(range_max_[row * blocks + end - (std::size_t{1} << row)], blocks - 1);
+  return block_max_[right] > block_max_[left] ? right : left;
+}
+
+std::uint64_t Popular::sum_of(std::size_t begin, std::size_t end) const {
+  return begin < end ? sum_before(end) - sum_before(begin) : 0;
+}
+
+std::uint64_t Popular::sum_before(std::size_t position) const {
+  const std::size_t block = position / block_size;
+  std::uint64_t sum = block_sum_[block];
+  for (std::size_t i = block * block_size; i < position; ++i) sum += count_[i];
+  return sum;
+}
+
+}  // namespace halfword

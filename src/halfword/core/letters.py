@@ -1,0 +1,41 @@
+"""What different spellings of a text have in common."""
+
+import re
+
+_LEAD = re.compile(r"(https?:?/*)?(www[. ]?)?")
+_DOMAIN = re.compile(r"(\.(ac|co|com|edu|gov|net|org)\.[a-z]{2}|\.[a-z]{2,4})\Z")
+_SIGNS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
+_REPEATED = re.compile(rb"([A-Za-z0-9])\1+")
+
+
+def letters(text: str) -> bytes:
+    """Return what all spellings of a text share.
+
+    >>> letters("http://www.miss-issippi.com")
+    b'misisipicom'
+    """
+    return only_letters(without_lead(text))
+
+
+def without_lead(text: str) -> str:
+    """Return a text without `http://` and `www.` at its beginning, whole or in part."""
+    return _LEAD.sub("", text, count=1)
+
+
+def only_letters(text: str) -> bytes:
+    """Return the letters and digits of a text, repeated ones once; what is not ASCII stays as it is.
+
+    >>> only_letters("to-oth éé")
+    b'toth\\xc3\\xa9\\xc3\\xa9'
+    """
+    return _REPEATED.sub(rb"\1", text.encode().translate(None, _SIGNS))
+
+
+def cut_domain(text: str) -> tuple[str, str]:
+    """Return a text without its domain, and the domain.
+
+    >>> cut_domain("rome.com"), cut_domain("rome.co.uk"), cut_domain("rome")
+    (('rome', '.com'), ('rome', '.co.uk'), ('rome', ''))
+    """
+    found = _DOMAIN.search(text)
+    return (text[: found.start()], found[0]) if found else (text, "")

@@ -1,0 +1,172 @@
+"""The one file that holds a model.
+
+A model file is a safetensors file: eight bytes with the length of a JSON header, the header, then the arrays one after
+the other. What Halfword adds:
+
+- `__metadata__` holds `halfword`, the version of this layout, and `card`, a JSON text that says what the model learned
+  from, when, how, and how good it is;
+- every array begins at a multiple of eight bytes, so that the engine reads it where it lies in the mapped file. Larger
+  element types come first, and each array is filled up to a multiple of eight by an array of zeros named `padding.N`.
+
+Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidden width):
+
+- `popular.*`: the popularity index, explained in `engine/store/popular.h`, and its order by letters, in `spellings.py`;
+- `pieces.special` U32 (4): the kind of segmentation (0 char, 1 bpe, 2 unigram), then the ids of the unknown, begin and
+  end pieces; `pieces.text` U8: the texts of all pieces one after the other, as SentencePiece spells them (`▁` for a
+  space); `pieces.begin` U32 (V + 1): where each text begins, and where the last one ends; `pieces.score` F32 (V);
+  `pieces.kind` U8 (V): SentencePiece's numbers (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte);
+- `network.embedding` F32 (V, E), also the output layer's weights; `network.output_bias` F32 (V);
+  `network.projection` F32 (E, H) and `network.projection_bias` F32 (E);
+  for each layer L from 0: `network.layerL.input` F32 (3H, E, or H above layer 0), `network.layerL.recurrent` F32
+  (3H, H), or (3H, S) behind `network.layerL.summary` F32 (S, H), `network.layerL.norm_scale` and
+  `network.layerL.norm_bias` F32 (3H); the 3H outputs are the forget gate, the output gate and the candidate. Every
+  matrix is (outputs, inputs);
+- beside a matrix `network.NAME`, or instead of it, there may be `network.NAME.int8` I8 of its shape and
+  `network.NAME.scale` F32 (outputs): weight ≈ int8 × scale of its output;
+- `ngram.*`: the n-gram memory, explained in `ngram.py`, and words that were typed together, in `companions.py`;
+  `blend.*`: what was fitted to join the parts (`fit_blend.py`, `ending.py`).
+"""
+
+import json
+import math
+import mmap
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from halfword.core.errors import ModelFileError
+from halfword.core.files import whole_file
+
+FORMAT = 1
+FORGET_BIAS = 1.0  # added to the forget gate of every layer
+NORM_EPSILON = 1e-5  # added to the variance in layer normalisation
+_ITEM_SIZE = {"U64": 8, "F32": 4, "U32": 4, "U16": 2, "I8": 1, "U8": 1}
+_ALIGNMENT = 8
+_LONGEST_HEADER = 100_000_000  # what the safetensors library allows
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array as bytes, with its element type as safetensors names it; without a shape it has one dimension."""
+
+    dtype: str
+    data: bytes
+    shape: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array lies: its element type, its shape, and its bytes counted from the start of the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a model file says of itself."""
+
+    card: dict[str, Any]
+    places: dict[str, Place]
+
+    def holds(self, part: str) -> bool:
+        """Tell whether the file has arrays of `part`, such as popular."""
+        return any(name.startswith(f"{part}.") for name in self.places)
+
+
+def write_model(path: Path, arrays: Mapping[str, Array], card: Mapping[str, Any]) -> None:
+    """Write a model file, whole or not at all."""
+    layout = list(_padded(arrays))
+    header: dict[str, Any] = {"__metadata__": {"halfword": str(FORMAT), "card": json.dumps(card, ensure_ascii=False)}}
+    offset = 0
+    for name, array in layout:
+        size = len(array.data)
+        shape = array.shape or (size // _ITEM_SIZE[array.dtype],)
+        header[name] = {"dtype": array.dtype, "shape": list(shape), "data_offsets": [offset, offset + size]}
+        offset += size
+    encoded = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    encoded += b" " * (-len(encoded) % _ALIGNMENT)
+    with whole_file(path) as stream:
+        stream.write(struct.pack("<Q", len(encoded)) + encoded)
+        for _, array in layout:
+            stream.write(array.data)
+
+
+def _padded(arrays: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
+    ordered = sorted(arrays.items(), key=lambda item: (-_ITEM_SIZE[item[1].dtype], item[0]))
+    for number, (name, array) in enumerate(ordered):
+        yield name, array
+        missing = -len(array.data) % _ALIGNMENT
+        if missing:
+            yield f"padding.{number}", Array("U8", bytes(missing))
+
+
+def read_header(path: Path) -> Header:
+    """Read and check the header of a model file; the arrays stay where they are."""
+    try:
+        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            return _parse(path, mapped)
+    except FileNotFoundError:
+        raise ModelFileError(f"{path} does not exist; make a model with: halfword train data/ -o {path}") from None
+    except IsADirectoryError:
+        raise ModelFileError(f"{path} is a folder, a model is a file") from None
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read ({error.strerror})") from error
+    except ValueError as error:  # an empty file cannot be mapped
+        raise _foreign(path, "it is empty") from error
+
+
+def _parse(path: Path, mapped: mmap.mmap) -> Header:
+    size = len(mapped)
+    length = int.from_bytes(mapped[:8], "little")
+    if size < 8 or length > _LONGEST_HEADER or not mapped[8:9] == b"{":
+        raise _foreign(path, "it does not begin like one")
+    if 8 + length > size:
+        raise _damaged(path, f"its header of {length} bytes is cut off")
+    try:
+        header = json.loads(mapped[8 : 8 + length])
+    except (ValueError, RecursionError):
+        raise _damaged(path, "its header is not JSON") from None
+    card = _card_of(path, header)
+    places = {name: _place_of(path, name, entry, 8 + length, size) for name, entry in header.items()}
+    return Header(card=card, places=places)
+
+
+def _card_of(path: Path, header: dict[str, Any]) -> dict[str, Any]:
+    """Take the metadata out of the header and return the card in it."""
+    metadata = header.pop("__metadata__", None)
+    if not isinstance(metadata, dict) or "halfword" not in metadata:
+        raise _foreign(path, "it is a safetensors file of another program")
+    if metadata["halfword"] != str(FORMAT):
+        found = metadata["halfword"]
+        raise ModelFileError(f"{path}: format {found}, this build reads {FORMAT}; run `halfword train` again")
+    try:
+        card = json.loads(metadata["card"])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise _damaged(path, "its card is not JSON") from None
+    if not isinstance(card, dict):
+        raise _damaged(path, "its card is not a JSON object")
+    return card
+
+
+def _place_of(path: Path, name: str, entry: Any, start: int, size: int) -> Place:
+    match entry:
+        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
+            sizes_fit = all(isinstance(length, int) and length >= 0 for length in shape)
+            if dtype in _ITEM_SIZE and sizes_fit and end - begin == math.prod(shape) * _ITEM_SIZE[dtype] and begin >= 0:
+                if start + end > size:
+                    raise _damaged(path, f"the array {name} is cut off")
+                return Place(dtype, tuple(shape), start + begin, start + end)
+    raise _damaged(path, f"the entry of the array {name} makes no sense")
+
+
+def _foreign(path: Path, reason: str) -> ModelFileError:
+    return ModelFileError(f"{path} is not a model file: {reason}; make one with: halfword train data/ -o {path}")
+
+
+def _damaged(path: Path, reason: str) -> ModelFileError:
+    return ModelFileError(f"{path} is damaged: {reason}; copy or train it again")

@@ -1,0 +1,1 @@
+"""Query logs become a dataset."""

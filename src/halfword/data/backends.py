@@ -1,0 +1,169 @@
+"""The two engines that prepare a log, DuckDB and Spark; from the table on, both run the same Ibis expressions."""
+
+import gc
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ibis  # type: ignore[import-untyped]
+import pyarrow as pa
+
+from halfword.core.errors import LogError, OptionError, require
+from halfword.core.interrupts import undisturbed
+from halfword.core.text import Profile
+from halfword.data.log_format import LogFile
+from halfword.data.read_log import SCHEMA, read_batches
+
+MOST_MEMORY = 3 << 30  # bytes that DuckDB uses before it goes to disk
+LOG = "log"  # the table that both engines fill
+
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it is, and of how much
+
+
+@contextmanager
+def duckdb_log(files: Sequence[LogFile], profile: Profile, folder: Path, progress: Progress) -> Iterator[Any]:
+    """Stream the log into a database in `folder` and yield the Ibis connection to it."""
+    connection = ibis.duckdb.connect(
+        folder / "log.duckdb",
+        memory_limit=f"{min(MOST_MEMORY, _physical_memory() // 2) >> 20}MB",
+        temp_directory=str(folder / "spill"),
+        preserve_insertion_order=False,
+    )
+    try:
+        _fill(connection.con, _all_batches(files, profile, progress))
+        yield connection
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        connection.disconnect()
+        del connection
+        gc.collect()  # DuckDB complains at exit of every object that is still waiting for the collector
+
+
+def _fill(connection: Any, batches: Iterator[pa.RecordBatch]) -> None:
+    failures: list[BaseException] = []
+    connection.register("incoming", pa.RecordBatchReader.from_batches(SCHEMA, _remembering(batches, failures)))
+    try:
+        connection.execute(f"CREATE TABLE {LOG} AS SELECT * FROM incoming")
+    except Exception:
+        if failures:
+            raise failures[
+                0
+            ] from None  # DuckDB wraps what the reader raised, an interrupt even, in an error of its own
+        raise
+    finally:
+        connection.unregister("incoming")
+
+
+def _remembering(batches: Iterator[pa.RecordBatch], failures: list[BaseException]) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from batches
+    except GeneratorExit:
+        raise
+    except BaseException as failure:
+        failures.append(failure)
+        raise
+
+
+def _all_batches(files: Sequence[LogFile], profile: Profile, progress: Progress) -> Iterator[pa.RecordBatch]:
+    total, before = sum(file.path.stat().st_size for file in files), 0
+    for file in files:
+        start = before
+
+        def position(place: int, start: int = start) -> None:
+            progress("reading", start + place, total)
+
+        yield from read_batches(file, profile, threads=os.cpu_count() or 1, position=position)
+        before += file.path.stat().st_size
+
+
+@contextmanager
+def spark_log(
+    files: Sequence[LogFile], profile: Profile, folder: Path, progress: Progress, master: str
+) -> Iterator[Any]:
+    """Read the log on Spark's workers, a file each, and yield the Ibis connection; all must see `folder`."""
+    session = None
+    try:
+        progress("starting Spark", 0, len(files))
+        with undisturbed():  # a Java that is left while it starts waits for ever
+            session = _spark_session(master, folder)
+        progress("reading", 0, len(files))
+
+        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for index in batch["index"]:
+                    yield from read_batches(files[int(index)], profile)
+
+        columns = ", ".join(f"`{field.name}` {_SPARK_TYPES[field.type]}" for field in SCHEMA)
+        indices = session.createDataFrame([(file.index,) for file in files], "index bigint").repartition(len(files))
+        with _log_errors():
+            indices.mapInArrow(read, columns).write.parquet(str(folder / LOG))
+        session.read.parquet(str(folder / LOG)).createOrReplaceTempView(LOG)
+        yield ibis.pyspark.connect(session)
+    finally:
+        with undisturbed():
+            if session is not None:
+                session.stop()
+
+
+_SPARK_TYPES = {pa.int64(): "bigint", pa.string(): "string", pa.float64(): "double"}
+
+
+def _spark_session(master: str, folder: Path) -> Any:
+    sql = require("pyspark.sql", "spark")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1") if master.startswith("local") else None
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder / "spill"),
+        "spark.sql.ansi.enabled": "true",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
+    builder = sql.SparkSession.builder.master(master).appName("halfword prepare")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with _stderr_to(folder / "spark.log"):
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            reason = str(error).partition("\n")[0]
+            raise OptionError(
+                f"Spark does not start on {master!r} ({reason}); check Java 17 and --spark-master"
+            ) from error
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """Let the processes that are started meanwhile write their stderr to a file: the JVM is never silent otherwise."""
+    kept = os.dup(2)
+    with path.open("wb") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+@contextmanager
+def _log_errors() -> Iterator[None]:
+    """Raise here the LogError that a worker raised there."""
+    try:
+        yield
+    except Exception as error:
+        if found := re.search(r"halfword\.core\.errors\.LogError: (.*)", str(error)):
+            raise LogError(found[1]) from error
+        raise
+
+
+def _physical_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,168 @@
+"""Reading and writing a dataset folder.
+
+A prepared folder holds two files:
+
+- `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count, query;
+- `dataset.json`: `format` (the version of this layout), `profile`, source files, options, what was dropped and why.
+
+A folder of plain `train`, `valid` and `test.query.txt` (or `.gz`), a query a line, repeats kept, is read just as well.
+"""
+
+import gzip
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfword.core.errors import DatasetError, require
+from halfword.core.files import whole_folder
+from halfword.core.text import DEFAULT, PROFILES, Profile, normalise_query
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 1
+QUERIES = "queries.parquet"
+ABOUT = "dataset.json"
+
+
+class Split(StrEnum):
+    """The part of a dataset that is learned from, chosen by, or measured on."""
+
+    TRAIN = "train"
+    VALID = "valid"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset(ABC):
+    """Queries by split, wherever they lie."""
+
+    path: Path
+    profile: Profile
+
+    @abstractmethod
+    def counts(self, split: Split) -> dict[str, int]:
+        """Return how often each query was typed."""
+
+    @abstractmethod
+    def rows(self, split: Split) -> list[str]:
+        """Return every query as often as it was typed, in the order in which it is stored."""
+
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """Return what is known of the data's origin, for the card of a model that learns from it."""
+
+
+def open_dataset(path: Path) -> Dataset:
+    """Open a prepared folder or a folder of plain query files."""
+    if not path.exists():
+        raise DatasetError(f"{path} does not exist; make it with: halfword prepare LOG -o {path}")
+    if not path.is_dir():
+        raise DatasetError(f"{path} is a file, a dataset is a folder; make one with: halfword prepare {path} -o data/")
+    if (path / ABOUT).exists():
+        return PreparedFolder(path, _profile_of(path))
+    if any(_text_file(path, split) for split in Split):
+        return TextFolder(path, DEFAULT)
+    raise DatasetError(f"{path} holds neither {ABOUT} nor train.query.txt; make a dataset with: halfword prepare")
+
+
+def write_dataset(path: Path, batches: Iterable["pa.RecordBatch"], about: dict[str, Any]) -> None:
+    """Write a prepared folder, whole or not at all, from batches of split, query and count."""
+    pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
+    schema = pa.schema({"split": pa.string(), "query": pa.string(), "count": pa.int64()})
+    with whole_folder(path, marker=ABOUT) as folder:
+        with parquet.ParquetWriter(folder / QUERIES, schema, compression="zstd") as writer:
+            for batch in batches:
+                writer.write_batch(batch.cast(schema))
+        text = json.dumps({"format": FORMAT, **about}, indent=2, ensure_ascii=False)
+        (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+
+
+class PreparedFolder(Dataset):
+    """What `halfword prepare` wrote."""
+
+    def counts(self, split: Split) -> dict[str, int]:
+        table = self._read(split)
+        return dict(zip(table["query"].to_pylist(), table["count"].to_pylist(), strict=True))
+
+    def rows(self, split: Split) -> list[str]:
+        return [query for query, count in self.counts(split).items() for _ in range(count)]
+
+    def about(self) -> dict[str, Any]:
+        return _read_about(self.path)
+
+    def _read(self, split: Split) -> Any:
+        pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
+        path = self.path / QUERIES
+        try:
+            table = parquet.read_table(path, columns=["query", "count"], filters=[("split", "==", str(split))])
+        except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
+            raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
+        if not table.num_rows:
+            raise DatasetError(f"{path} holds no {split} queries; prepare a larger log or change its splits")
+        return table
+
+
+class TextFolder(Dataset):
+    """Plain files with a query a line, normalised as they are read."""
+
+    def counts(self, split: Split) -> dict[str, int]:
+        return dict(Counter(self.rows(split)))
+
+    def rows(self, split: Split) -> list[str]:
+        path = _text_file(self.path, split)
+        if path is None:
+            raise DatasetError(f"{self.path} holds no {split}.query.txt (or .gz)")
+        rows = [query for line in _lines(path) if (query := normalise_query(line, self.profile))]
+        if not rows:
+            raise DatasetError(f"{path} holds no query; a query a line was expected")
+        return rows
+
+    def about(self) -> dict[str, Any]:
+        return {"source": [path.name for split in Split if (path := _text_file(self.path, split))]}
+
+
+def _text_file(folder: Path, split: Split) -> Path | None:
+    candidates = (folder / f"{split}.query.txt", folder / f"{split}.query.txt.gz")
+    return next((path for path in candidates if path.exists()), None)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        raw = path.read_bytes()
+        return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise DatasetError(f"{path}, line {line}: not UTF-8; pass the raw log to `halfword prepare`") from error
+    except (OSError, EOFError, ValueError) as error:
+        raise DatasetError(f"{path} cannot be read ({_first_line(error)})") from error
+
+
+def _profile_of(folder: Path) -> Profile:
+    about = _read_about(folder)
+    if about.get("format") != FORMAT:
+        found = about.get("format")
+        raise DatasetError(f"{folder / ABOUT}: format {found}, this build reads {FORMAT}; run `halfword prepare` again")
+    if about.get("profile") not in PROFILES:
+        raise DatasetError(f"{folder / ABOUT}: unknown profile {about.get('profile')!r}; run `halfword prepare` again")
+    return PROFILES[about["profile"]]
+
+
+def _read_about(folder: Path) -> dict[str, Any]:
+    path = folder / ABOUT
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
+    if not isinstance(about, dict):
+        raise DatasetError(f"{path} is not a description of a dataset; run `halfword prepare` again")
+    return about
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]

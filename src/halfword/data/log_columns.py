@@ -1,0 +1,99 @@
+"""Whole columns of a log at a time: normalising queries, reading times and counts, drawing lots.
+
+Every function equals a plain one that works on one value; the arrow kernels only make the common case fast.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute
+
+from halfword.core.text import Profile, normalise_query, scrub
+
+pc: Any = pyarrow.compute  # its stubs know too little of scalars
+Column = Any  # an array of pyarrow; which one, its place says
+
+WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, of ASCII
+_UNUSUAL = r"[^\x00-\x7f]|[\t-\r\x1c-\x1f]|  "
+_PERHAPS_PRIVATE = r"|@|\d{6}|\d[ ().\-/]{1,2}\d"
+_EPOCH = datetime(1970, 1, 1)
+_SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})")  # seconds, milliseconds, microseconds
+
+
+def query_of(text: str, profile: Profile) -> str:
+    """Return the query that the log's `text` becomes."""
+    query = normalise_query(text, profile)
+    return scrub(query) if profile.scrub else query
+
+
+def queries_of(texts: Column, profile: Profile) -> Column:
+    """Return `query_of` of every text; only unusual ones leave the arrow kernels."""
+    usual = pc.ascii_trim(pc.ascii_lower(texts), characters=WHITE_SPACE)
+    pattern = _UNUSUAL + (_PERHAPS_PRIVATE if profile.scrub else "")
+    unusual = pc.match_substring_regex(usual, pattern=pattern)
+    if not pc.any(unusual).as_py():
+        return usual
+    different = texts.filter(unusual).dictionary_encode()
+    queries = pa.array([query_of(text, profile) for text in different.dictionary.to_pylist()], pa.string())
+    return pc.replace_with_mask(usual, pc.fill_null(unusual, False), queries.take(different.indices))
+
+
+def microseconds(text: str) -> int | None:
+    """Return the microseconds since 1970 of an ISO date and time or of a number of seconds; None for anything else.
+
+    >>> microseconds("1970-01-01 00:00:02")
+    2000000
+    """
+    text = text.strip()
+    if number := _SINCE_1970.fullmatch(text):
+        seconds, fraction, milliseconds, exact = number.groups()
+        if seconds:
+            return int(seconds) * 1_000_000 + int((fraction or ".")[1:7].ljust(6, "0"))
+        return int(milliseconds) * 1000 if milliseconds else int(exact)
+    try:
+        time = datetime.fromisoformat(text)
+        naive = time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+    except (ValueError, OverflowError):
+        return None
+    return (naive - _EPOCH) // timedelta(microseconds=1)
+
+
+def times_of(texts: Column) -> Column:
+    """Return `microseconds` of every text, null where it is no time."""
+    trimmed = pc.ascii_trim(texts, characters=WHITE_SPACE)
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            return trimmed.cast(kind).cast(pa.int64())
+        except pa.ArrowInvalid:
+            continue  # one that does not fit fails the whole column
+    return _each(trimmed, microseconds)
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number from 1 up that `text` spells, or None."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) < 2**53 else None
+
+
+def counts_of(texts: Column) -> Column:
+    """Return `whole_number` of every text, null where it is none."""
+    return _each(texts, whole_number)
+
+
+def draws_of(runs: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+    """Return a number in [0, 1) for every run, the same whenever and wherever it is asked for (SplitMix64)."""
+    bits = (runs + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2**53
+
+
+def _each(texts: Column, parse: Callable[[str], int | None]) -> Column:
+    encoded = texts.dictionary_encode()
+    values = [parse(text) for text in encoded.dictionary.to_pylist()]
+    return pa.array(values, pa.int64()).take(encoded.indices)

@@ -1,0 +1,222 @@
+"""From a query log to a dataset: repeats and private things are taken out, the rest is split and counted."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import ibis  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from halfword.core.errors import LogError, OptionError
+from halfword.core.files import check_output_folder, scratch_folder
+from halfword.core.text import DEFAULT, PAPER, Profile
+from halfword.core.version import __version__
+from halfword.data.backends import LOG, Progress, duckdb_log, spark_log
+from halfword.data.blocklist import queries_with, read_phrases
+from halfword.data.dataset import ABOUT, Split, write_dataset
+from halfword.data.funnel import Funnel, SplitSize
+from halfword.data.guess_columns import ColumnNames
+from halfword.data.log_format import LogFile, find_files
+from halfword.data.log_rows import Broken, Problem
+from halfword.data.read_log import MOST_BROKEN, file_and_line, too_broken
+from halfword.data.splits import PAPER_DATES, SplitOptions, split_counts
+
+
+class Engine(StrEnum):
+    """What runs the pipeline."""
+
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareOptions:
+    """What becomes of a log."""
+
+    profile: Profile = DEFAULT
+    columns: ColumnNames = field(default_factory=ColumnNames)
+    split: SplitOptions = field(default_factory=SplitOptions)
+    min_users: int = 1  # different people who must have typed a query that is learned
+    min_count: int = 1  # times it must have been typed
+    blocklist: Path | None = None  # a phrase a line; queries that hold one as whole words are left out
+    engine: Engine = Engine.DUCKDB
+    spark_master: str = "local[*]"
+
+    def __post_init__(self) -> None:
+        for name in ("min_users", "min_count"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:
+            object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
+
+
+def prepare(
+    logs: Sequence[str | Path],
+    output: Path,
+    options: PrepareOptions | None = None,
+    progress: Progress = lambda stage, done, total: None,
+) -> Funnel:
+    """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
+    options = options or PrepareOptions()
+    check_output_folder(output, marker=ABOUT)
+    phrases = read_phrases(options.blocklist, options.profile) if options.blocklist else []
+    files = find_files(logs, options.columns)
+    _check_answerable(files, options)
+    with scratch_folder(output) as folder, _engine(files, options, folder, progress) as connection:
+        log = connection.table(LOG)
+        read, broken, short = _check_broken(log, files)
+        progress("counting", 0, 2)
+        typed, repeats, counted = _count(connection, log, files, options)
+        progress("counting", 1, 2)
+        kept, left = _leave_out(counted, phrases, options)
+        kept = connection.create_table("kept", kept)
+        funnel = Funnel(read=read, broken=broken, too_short=short, typed=typed, repeats=repeats, **left, **_sizes(kept))
+        _check_left(log, funnel, options)
+        progress("writing", 0, len(Split))
+        write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel))
+    return funnel
+
+
+def _count(connection: Any, log: Any, files: list[LogFile], options: PrepareOptions) -> tuple[int, int, Any]:
+    """Return how many queries were typed, how many of them are repeats, and the table of what each query counts."""
+    rows = log.filter(log.problem.isnull())
+    typed = _number(rows["count"].sum())
+    rows = split_counts(rows, typed, options.split, files)
+    if files[0].holds("user") and not files[0].holds("count"):
+        rows = _without_repeats(rows)
+    parts = [*Split, "kept"]
+    rows = rows.mutate(kept=rows["count"])
+    if options.min_users > 1:  # one row for each of a query's users first: engines count distinct things badly
+        rows = rows.group_by("query", "user").agg(**{part: rows[part].sum() for part in parts})
+        learned = ((rows.train + rows.valid > 0) & rows.user.notnull()).cast("int64")
+        counted = rows.group_by("query").agg(users=learned.sum(), **{part: rows[part].sum() for part in parts})
+    else:
+        counted = rows.group_by("query").agg(**{part: rows[part].sum() for part in parts})
+    counted = connection.create_table("counted", counted)
+    return typed, typed - _number(counted.kept.sum()), counted
+
+
+def _without_repeats(rows: Any) -> Any:
+    """Drop a row whose user typed the same query just before; rows of nobody known all stay."""
+    before = rows.query.lag().over(ibis.window(group_by=rows.user, order_by=[rows.time, rows.row]))
+    marked = rows.mutate(before=before)
+    return marked.filter(marked.user.isnull() | marked.before.isnull() | (marked.before != marked.query))
+
+
+def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tuple[Any, dict[str, Any]]:
+    """Return the counts without blocked phrases and rare queries, and how many queries that cost."""
+    allowed, blocked = counted, 0
+    if phrases:
+        forbidden = queries_with(counted, phrases)
+        blocked = _number(counted.semi_join(forbidden, "query").kept.sum())
+        allowed = counted.anti_join(forbidden, "query")
+    common = allowed.train + allowed.valid >= options.min_count
+    if options.min_users > 1:
+        common = common & (allowed.users >= options.min_users)
+    kept = allowed.select("query", "test", train=common.ifelse(allowed.train, 0), valid=common.ifelse(allowed.valid, 0))
+    within = allowed.train + allowed.valid + allowed.test
+    sums = allowed.aggregate(
+        outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
+    )
+    return kept, {"blocked": blocked, **_record(sums)}
+
+
+def _sizes(kept: Any) -> dict[str, Any]:
+    sums = {f"{split}_rows": kept[split].sum() for split in Split}
+    distinct = {f"{split}_distinct": (kept[split] > 0).cast("int64").sum() for split in Split}
+    found = _record(kept.aggregate(**sums, **distinct, seen=(kept.train > 0).ifelse(kept.test, 0).sum()))
+    splits = {split: SplitSize(rows=found[f"{split}_rows"], distinct=found[f"{split}_distinct"]) for split in Split}
+    test = splits[Split.TEST].rows
+    return {"splits": splits, "seen": found["seen"] / test if test else None}
+
+
+def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
+    for number, split in enumerate(Split):
+        part = kept.filter(kept[split] > 0).select("query", count=kept[split])
+        path = folder / f"{split}.parquet"
+        part.order_by([ibis.desc("count"), "query"]).to_parquet(path)
+        for piece in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:  # Spark writes a folder of parts
+            for batch in parquet.ParquetFile(piece).iter_batches():
+                name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
+                yield pa.record_batch([name, batch["query"], batch["count"]], names=["split", "query", "count"])
+        progress("writing", number + 1, len(Split))
+
+
+def _number(expression: Any) -> int:
+    return int(_record(expression.name("number").as_table())["number"])
+
+
+def _record(table: Any) -> dict[str, int]:
+    """Return the only row of a table, sums over nothing as 0."""
+    return {name: int(value or 0) for name, value in table.to_pyarrow().to_pylist()[0].items()}
+
+
+def _check_broken(log: Any, files: list[LogFile]) -> tuple[int, dict[str, int], int]:
+    """Return rows read, broken ones by reason and those that are too short, or stop if too many are broken."""
+    groups = log.group_by("problem").agg(rows=log.count(), first=log.row.min()).to_pyarrow().to_pylist()
+    read = sum(group["rows"] for group in groups)
+    broken = [group for group in groups if group["problem"] not in (None, Problem.SHORT)]
+    share = sum(group["rows"] for group in broken) / max(read, 1)
+    if share > MOST_BROKEN:
+        worst = max(broken, key=lambda group: int(group["rows"]))
+        found = log.filter(log.row == worst["first"]).select("found").to_pyarrow()["found"][0].as_py()
+        index, line = file_and_line(worst["first"])
+        raise too_broken(files[index], Broken(line, Problem(worst["problem"]), found), share)
+    short = sum(group["rows"] for group in groups if group["problem"] == Problem.SHORT)
+    return read, {group["problem"]: group["rows"] for group in sorted(broken, key=lambda g: g["problem"])}, short
+
+
+def _check_left(log: Any, funnel: Funnel, options: PrepareOptions) -> None:
+    if funnel.splits[Split.TRAIN].rows:
+        return
+    if funnel.outside == funnel.typed - funnel.repeats - funnel.blocked > 0:
+        times = _record(log.aggregate(first=log.time.min(), last=log.time.max()))
+        dates = [(_EPOCH + timedelta(microseconds=times[name])).date() for name in ("first", "last")]
+        raise LogError(f"no row lies within the dates; the log runs from {dates[0]} to {dates[1]}, see --dates")
+    dropped = {**funnel.broken, Problem.SHORT: funnel.too_short, "rare": funnel.rare, "blocked": funnel.blocked}
+    reasons = ", ".join(f"{number} {reason}" for reason, number in dropped.items() if number) or "too few rows"
+    raise LogError(f"nothing is left for train of {funnel.read} rows ({reasons}); give more rows or loosen the options")
+
+
+def _check_answerable(files: list[LogFile], options: PrepareOptions) -> None:
+    if options.min_users > 1 and not files[0].holds("user"):
+        raise OptionError(f"--min-users needs users and {files[0].path.name} has none; name them with --user-column")
+    options.split.chosen(files)
+
+
+def _engine(
+    files: list[LogFile], options: PrepareOptions, folder: Path, progress: Progress
+) -> AbstractContextManager[Any]:
+    if options.engine is Engine.SPARK:
+        return spark_log(files, options.profile, folder, progress, options.spark_master)
+    return duckdb_log(files, options.profile, folder, progress)
+
+
+def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dict[str, Any]:
+    split = options.split
+    return {
+        "profile": options.profile.name,
+        "source": [file.path.name for file in files],
+        "options": {
+            "columns": options.columns.asked(),
+            "split": split.chosen(files),
+            "dates": split.dates,
+            "until": split.until,
+            "valid_share": split.valid_share,
+            "test_share": split.test_share,
+            "min_users": options.min_users,
+            "min_count": options.min_count,
+            "blocklist": options.blocklist and options.blocklist.name,
+            "engine": options.engine,
+        },
+        "rows": funnel.as_dict(),
+        "halfword": __version__,
+    }
+
+
+_EPOCH = datetime(1970, 1, 1)

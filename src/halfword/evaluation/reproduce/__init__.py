@@ -1,0 +1,5 @@
+"""The paper's table and figures, repeated on any dataset, beside the values that the paper reports."""
+
+from halfword.evaluation.reproduce.workflow import ReproduceOptions, reproduce
+
+__all__ = ["ReproduceOptions", "reproduce"]

@@ -1,0 +1,113 @@
+"""The models of a report: each recipe is trained once, and known again by what it was made from."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from halfword.core.errors import HalfwordError, ModelFileError
+from halfword.data.dataset import Dataset
+from halfword.evaluation.reproduce.recipes import Recipe
+from halfword.evaluation.reproduce.records import FORMAT, as_read, digest_of, read_json, write_json
+from halfword.training.network.options import NetworkTraining, checkpoint_path
+from halfword.training.train import TrainOptions, train
+
+Progress = Callable[[str], None]
+
+
+class Models:
+    """The folder of models; beside `NAME.halfword` lies `NAME.json`, which says what the file was made from."""
+
+    def __init__(self, folder: Path, data: Dataset, fingerprint: str, device: str | None, progress: Progress) -> None:
+        self._folder = folder
+        self._data = data
+        self._fingerprint = fingerprint
+        self._device = device
+        self._progress = progress
+
+    def path(self, recipe: Recipe) -> Path:
+        """Return where the model lies, or will."""
+        return self._folder / f"{recipe.name}.halfword"
+
+    def record(self, recipe: Recipe) -> dict[str, Any] | None:
+        """Return what is known of a finished model, or None; its file may have been left on another machine."""
+        found = read_json(self._record_path(recipe))
+        made_from = self._made_from(recipe)
+        return found if made_from is not None and found.get("made_from") == made_from else None
+
+    def records(self, recipes: Iterable[Recipe]) -> dict[str, dict[str, Any]]:
+        """Return what is known of the finished ones among `recipes` and the models that they need, by name."""
+        found: dict[str, dict[str, Any]] = {}
+        for recipe in recipes:
+            found |= self.records(recipe.needed())
+            record = self.record(recipe)
+            if record is not None:
+                found[recipe.name] = record
+        return found
+
+    def ready(self, recipe: Recipe) -> Path:
+        """Return the file of a model, trained now if that was never done."""
+        path = self.path(recipe)
+        if self.record(recipe) is not None and path.exists():
+            return path
+        for needed in recipe.needed():
+            self.ready(needed)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._record_path(recipe).unlink(missing_ok=True)
+        begun = time.monotonic()
+        card = self._trained(recipe)
+        about = {
+            "format": FORMAT,
+            "made_from": self._made_from(recipe),
+            "model": digest_of(path),
+            "bytes": path.stat().st_size,
+            "seconds": round(time.monotonic() - begun, 1),
+            "card": card["parts"],
+        }
+        write_json(self._record_path(recipe), about)
+        return path
+
+    def _record_path(self, recipe: Recipe) -> Path:
+        return self._folder / f"{recipe.name}.json"
+
+    def _made_from(self, recipe: Recipe) -> dict[str, Any] | None:
+        """Return what a model is known by; None while a model that it needs is missing."""
+        needed = [self.record(other) for other in recipe.needed()]
+        if None in needed:
+            return None
+        models = [record["model"] for record in needed if record is not None]
+        return as_read({"data": self._fingerprint, "recipe": recipe.describe(), "models": models})
+
+    def _trained(self, recipe: Recipe) -> dict[str, Any]:
+        checkpoint = checkpoint_path(self.path(recipe))
+        if checkpoint.exists():
+            try:
+                return self._train(recipe, resume=True)
+            except ModelFileError:  # of another recipe, or damaged
+                checkpoint.unlink()
+        return self._train(recipe, resume=False)
+
+    def _train(self, recipe: Recipe, resume: bool) -> dict[str, Any]:
+        options = TrainOptions(
+            parts=recipe.parts,
+            network=self._taught(recipe),
+            base=self.path(recipe.base) if recipe.base else None,
+            device=self._device,
+            resume=resume,
+            note="Trained by halfword reproduce.",
+        )
+        try:
+            return train(
+                self._data, self.path(recipe), options, lambda stage: self._progress(f"{recipe.name}: {stage}")
+            )
+        except HalfwordError as error:
+            error.args = (str(error).removesuffix(" and --resume"),)  # which here goes without saying
+            raise
+
+    def _taught(self, recipe: Recipe) -> NetworkTraining | None:
+        """Return how the network learns, with the files of its teachers."""
+        if recipe.network is None or not recipe.teachers:
+            return recipe.network
+        teachers: dict[str, Any] = {"teachers": tuple(str(self.path(teacher)) for teacher in recipe.teachers)}
+        return replace(recipe.network, **teachers)

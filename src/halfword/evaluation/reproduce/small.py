@@ -1,0 +1,36 @@
+"""A dataset of which only a part is read, for a quick report."""
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from halfword.data.dataset import Dataset, Split
+
+_MOST = {Split.TRAIN: 20_000, Split.VALID: 2_000}  # rows; the test split is sampled when it is measured
+
+
+@dataclass(frozen=True, slots=True)
+class SmallDataset(Dataset):
+    """Some rows of another dataset, drawn once."""
+
+    whole: Dataset
+    drawn: dict[Split, list[str]]
+
+    @classmethod
+    def of(cls, whole: Dataset, seed: int = 0) -> "SmallDataset":
+        """Draw rows of the train and valid splits, or take all where there are few."""
+        drawn = {}
+        for split, most in _MOST.items():
+            rows = whole.rows(split)
+            drawn[split] = rows if len(rows) <= most else random.Random(seed).sample(rows, most)
+        return cls(whole.path, whole.profile, whole, drawn)
+
+    def counts(self, split: Split) -> dict[str, int]:
+        return dict(Counter(self.rows(split)))
+
+    def rows(self, split: Split) -> list[str]:
+        return self.drawn[split] if split in self.drawn else self.whole.rows(split)
+
+    def about(self) -> dict[str, Any]:
+        return {**self.whole.about(), "drawn": {str(split): len(rows) for split, rows in self.drawn.items()}}

@@ -1,0 +1,244 @@
+"""From a dataset to a report, step by step; whatever is finished is kept and not done again."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from halfword.core.errors import MissingExtraError, OptionError, OutputError, require
+from halfword.data.dataset import Dataset
+from halfword.evaluation.reproduce import examples
+from halfword.evaluation.reproduce.machine import has_gpu, machine, one_thread, versions
+from halfword.evaluation.reproduce.models import Models
+from halfword.evaluation.reproduce.quality import Quality, Question, kept_quality, measure_quality
+from halfword.evaluation.reproduce.records import FORMAT, fingerprint, read_json, write_json
+from halfword.evaluation.reproduce.report import write_report
+from halfword.evaluation.reproduce.results import Found, results
+from halfword.evaluation.reproduce.rows import Row, chosen_rows
+from halfword.evaluation.reproduce.sample import Sample, draw_sample
+from halfword.evaluation.reproduce.small import SmallDataset
+from halfword.evaluation.reproduce.speed import kept_speed, made_from, measure_speed
+from halfword.evaluation.reproduce.statistics import Bootstrap
+
+Progress = Callable[[str], None]
+STEPS = ("train", "quality", "speed", "report")
+DEVICES = ("auto", "cpu", "cuda")
+MARKER = "reproduce.json"
+_QUICK_ROWS, _QUICK_WALK = 500, 300
+_TIMED, _QUICK_TIMED = 1000, 200
+_TELL_EVERY = 0.2  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReproduceOptions:
+    """What is done, of which rows, and how."""
+
+    rows: tuple[str, ...] = ()  # names or groups; none stands for all
+    steps: tuple[str, ...] = STEPS
+    paper: bool = False  # repeat the accident of the paper's code in all figures
+    quick: bool = False  # small networks, part of the data
+    device: str = "auto"
+    sample: int | None = None  # test rows; None: all, or few when quick
+    seed: int = 0
+    beside: Path | None = None  # JSON of other systems for the picture: {name: [milliseconds, MRR over all]}
+
+    def __post_init__(self) -> None:
+        unknown = [step for step in self.steps if step not in STEPS]
+        if unknown or not self.steps:
+            raise OptionError(f"steps must be some of {', '.join(STEPS)}; got {', '.join(unknown) or 'none'}")
+        if self.device not in DEVICES:
+            raise OptionError(f"device must be one of {', '.join(DEVICES)}; got {self.device!r}")
+        if self.sample is not None and self.sample < 1:
+            raise OptionError(f"sample must be 1 or more, got {self.sample}")
+        chosen_rows(self.rows)  # which checks the names
+
+    def chosen(self) -> list[Row]:
+        """Return the rows to work on."""
+        rows = chosen_rows(self.rows)
+        return [row.quick() for row in rows] if self.quick else rows
+
+
+def reproduce(
+    data: Dataset, folder: Path, options: ReproduceOptions, progress: Progress = lambda stage: None
+) -> dict[str, Any]:
+    """Train, measure and write a report; return its results, or what there is of them without the step `report`."""
+    if "report" in options.steps:
+        require("matplotlib", "reproduce")
+    device = _device(options.device)
+    progress("reading the dataset")
+    data = SmallDataset.of(data) if options.quick else data
+    mark = fingerprint(data)
+    _claim(folder, mark, options)
+    work = _Work(data, folder, options, device, mark, progress)
+    with one_thread() if options.quick else nullcontext():
+        return work.run()
+
+
+def _device(name: str) -> str:
+    if name == "cuda" and not has_gpu():
+        raise OptionError("no CUDA device is there; leave out --device or type --device cpu")
+    return "cuda" if name != "cpu" and has_gpu() else "cpu"
+
+
+def _claim(folder: Path, mark: str, options: ReproduceOptions) -> None:
+    """Refuse a folder with other things in it, or with a report of other data or of another size."""
+    claim = {"format": FORMAT, "data": mark, "quick": options.quick}
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file; name a folder")
+    found = read_json(folder / MARKER)
+    if not found and folder.is_dir() and any(folder.iterdir()):
+        raise OutputError(f"{folder} holds other things than a report; name a new folder or empty this one")
+    if found and found != claim:
+        raise OutputError(f"{folder} holds a report {_difference(found, claim)}; name a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written ({error.strerror})") from error
+    write_json(folder / MARKER, claim)
+
+
+def _difference(found: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
+    if found.get("format") != claim["format"]:
+        return "of another version of halfword"
+    if found.get("data") != claim["data"]:
+        return "of other data"
+    return "made without --quick" if claim["quick"] else "made with --quick"
+
+
+def _systems(path: Path | None) -> dict[str, tuple[float, float]]:
+    """Read the latency and the MRR of other systems."""
+    if path is None:
+        return {}
+    try:
+        return {name: (float(place[0]), float(place[1])) for name, place in read_json(path).items()}
+    except (TypeError, ValueError, IndexError, KeyError):
+        raise OptionError(f'{path} must be JSON like {{"a system": [milliseconds, MRR]}}') from None
+
+
+class _Work:
+    """One run over the chosen rows."""
+
+    def __init__(
+        self, data: Dataset, folder: Path, options: ReproduceOptions, device: str, mark: str, progress: Progress
+    ) -> None:
+        self._data, self._folder, self._options = data, folder, options
+        self._device, self._mark, self._progress = device, mark, progress
+        self._kept = folder / "rows"
+        self._models = Models(folder / "models", data, mark, device, self._tell)
+        self._sample: Sample = draw_sample(
+            data,
+            options.sample or (_QUICK_ROWS if options.quick else None),
+            _QUICK_WALK if options.quick else None,
+            options.seed,
+        )
+        self._found = [Found(row) for row in options.chosen()]
+        self._stage = ""
+
+    def run(self) -> dict[str, Any]:
+        """Do the steps that were asked for, each over all rows."""
+        self._check_packages()
+        for step, work in (("train", self._train), ("quality", self._measure), ("speed", self._time)):
+            for number, found in enumerate(self._found, 1):
+                self._stage = f"{step} {number}/{len(self._found)}"
+                self._try(found, work, step in self._options.steps)
+        return self._report()
+
+    def _check_packages(self) -> None:
+        """Refuse to begin a training whose packages are missing, rather than leave out every row for it."""
+        models = {each.row.model.name: each.row.model for each in self._found}.values()
+        untrained = [model for model in models if self._models.record(model) is None]
+        if "train" in self._options.steps and any(model.learns_network for model in untrained):
+            for module in ("torch", "sentencepiece", "safetensors"):
+                require(module, "train")
+
+    def _tell(self, text: str) -> None:
+        self._progress(f"{self._stage} · {text}")
+
+    def _try(self, found: Found, work: Callable[[Found, bool], None], wanted: bool) -> None:
+        """Work on a row that can be worked on here; say why another cannot, and go on."""
+        if found.left_out:
+            return
+        try:
+            work(found, wanted)
+        except (OptionError, MissingExtraError) as error:
+            found.left_out = str(error)
+            self._tell(f"{found.row.name} is left out: {error}")
+
+    def _train(self, found: Found, wanted: bool) -> None:
+        if wanted and self._models.record(found.row.model) is None:
+            self._models.ready(found.row.model)
+        found.model = self._models.record(found.row.model)
+        if found.model is None:
+            found.left_out = "its model is not trained"
+
+    def _measure(self, found: Found, wanted: bool) -> None:
+        """Measure a row as asked, and once more at one prefix with the accident of the paper's code."""
+        paper = self._options.paper
+        found.model = self._models.record(found.row.model)  # another row may have had to train it again
+        found.quality = self._quality(found, paper, self._sample.walk, wanted)
+        if paper:
+            found.paper = found.quality
+        elif found.row.published:
+            found.paper = self._quality(found, True, 0, wanted)
+
+    def _quality(self, found: Found, paper: bool, walk: int, wanted: bool) -> Quality | None:
+        question = self._question(found, paper, walk)
+        kept = kept_quality(self._kept, question)
+        if kept is not None or not wanted:
+            return kept
+        model = self._models.ready(found.row.model)
+        found.model = self._models.record(found.row.model)
+        question = self._question(found, paper, walk)
+        return measure_quality(self._kept, question, model, self._device, self._share(found.row.name))
+
+    def _question(self, found: Found, paper: bool, walk: int) -> Question:
+        assert found.model is not None
+        sample, seed = self._sample, self._options.seed
+        return Question(found.row, found.model["model"], self._mark, sample, seed, paper, walk)
+
+    def _share(self, name: str) -> Callable[[str, int, int], None]:
+        told = 0.0
+
+        def tell(stage: str, done: int, total: int) -> None:
+            nonlocal told
+            if time.monotonic() - told > _TELL_EVERY:  # it is called for every query
+                told = time.monotonic()
+                self._tell(f"{name}: {stage} {done:,}/{total:,}")
+
+        return tell
+
+    def _time(self, found: Found, wanted: bool) -> None:
+        """Time a row and ask for its examples, where the file of its model is here."""
+        assert found.model is not None
+        row, digest, model = found.row, found.model["model"], self._models.path(found.row.model)
+        rows = min(_QUICK_TIMED if self._options.quick else _TIMED, len(self._sample.rows))
+        facts = made_from(row, digest, self._mark, rows)
+        found.speed = kept_speed(self._kept, facts, row)
+        if found.speed is None and wanted and model.exists():
+            found.speed = measure_speed(self._kept, facts, row, model, self._data, self._share(row.name))
+        if row.name in examples.ROWS:
+            found.examples = examples.kept_examples(self._kept, row, digest)
+            if found.examples is None and wanted and model.exists():
+                found.examples = examples.make_examples(self._kept, row, digest, model, self._tell)
+
+    def _report(self) -> dict[str, Any]:
+        self._stage = "report"
+        left_out = {each.row.name: each.left_out for each in self._found if each.left_out}
+        if "report" not in self._options.steps:
+            return {"left_out": left_out}
+        self._tell("drawing again and again for the intervals")
+        beside = _systems(self._options.beside)
+        bootstrap = Bootstrap(seed=self._options.seed)
+        content = {
+            "format": FORMAT,
+            "made": {"versions": versions(), "machine": machine(), "bootstrap": bootstrap.draws},
+            "data": {"name": self._data.path.name, "fingerprint": self._mark, **self._sample.describe()},
+            "options": {name: getattr(self._options, name) for name in ("rows", "paper", "quick", "sample", "seed")},
+            "models": self._models.records(each.row.model for each in self._found),
+            **results(self._found, self._sample, bootstrap),
+        }
+        self._tell("writing")
+        write_report(self._folder, content, beside)
+        return content | {"left_out": left_out}

@@ -1,5 +1,0 @@
-"""The paper's table and figures, repeated on any dataset, beside the values that the paper reports."""
-
-from halfword.reproduce.workflow import ReproduceOptions, reproduce
-
-__all__ = ["ReproduceOptions", "reproduce"]

@@ -1,0 +1,1 @@
+"""A model file completes prefixes."""

@@ -1,0 +1,1 @@
+"""The network's search for thousands of prefixes at once, for evaluation."""

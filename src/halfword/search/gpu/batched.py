@@ -1,0 +1,130 @@
+"""Completion of thousands of prefixes at once, on a GPU or wherever PyTorch computes: for evaluation, not for serving.
+
+The answers are those of `complete.Neural` for the network alone. All open hypotheses of all prefixes are the rows of
+one array, so that a step of all searches is a few large matrix products (see `batched_search`).
+"""
+
+import gc
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from halfword.core.errors import ModelFileError, OptionError
+from halfword.core.model_file import read_header
+from halfword.core.text import normalise_prefix, profile_named
+from halfword.search.gpu.columns import make_columns
+from halfword.search.gpu.row_network import RowNetwork
+from halfword.search.gpu.rows import Grammar
+from halfword.search.gpu.search import BatchedSearch, SearchTables, Work
+from halfword.search.gpu.starts import Starts, StartTree
+from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.search.reference import read_arrays
+
+MOST_ROWS = 1 << 19  # hypotheses searched at once; beyond that nothing is gained
+
+
+class BatchedNeural:
+    """The network's completions of many prefixes at once.
+
+    On a GPU the gates are multiplied in fp16, so that scores differ from the engine's in the third digit.
+    """
+
+    def __init__(self, path: str | Path, device: str | torch.device | None = None, rows: int | None = None) -> None:
+        """Load the network of a model file onto a device: a GPU if there is one, unless another is named.
+
+        `rows` says how many hypotheses are searched at once; left out, as many as fit into a quarter of the memory.
+        """
+        path = Path(path)
+        header = read_header(path)
+        if not header.holds("network"):
+            raise ModelFileError(f"{path} has no network; train one with: halfword train data/ -o {path}")
+        self._profile = profile_named(str(header.card.get("profile")))
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._starts = Starts(path)
+        self._tables = _tables(path, self._device)
+        self._rows = rows or _rows_that_fit(self._tables.network, self._device)
+        self.work = Work()  # what all searches took
+
+    @property
+    def operations(self) -> int:
+        """The multiplications and additions that one step of one hypothesis takes."""
+        return self._tables.network.operations
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        """Return the likeliest completions of `prefix`, best first."""
+        return self.complete_batch([prefix], options)[0]
+
+    def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
+        """Complete many prefixes; the more at once, the faster."""
+        if options.deadline_ms is not None:
+            raise OptionError("a batched search has no deadline: leave deadline_ms out")
+        if options.haste:
+            raise OptionError(f"a batched search is exact: leave haste out, got {options.haste}")
+        normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
+        # Short ones together: they have few starts and much to find. What is asked twice is searched once.
+        distinct = sorted(set(normalised), key=len)
+        size = max(1, self._rows // max(options.beam, 8 * options.segmentations))
+        batches = [distinct[begin : begin + size] for begin in range(0, len(distinct), size)]
+        with ThreadPoolExecutor(1) as cutter, ThreadPoolExecutor(1) as speller, _tf32(self._device), _uncollected():
+            trees = cutter.map(lambda batch: self._starts.tree(batch, options), batches)
+            spelled = [
+                speller.submit(self._starts.spell, batch, *self._search(len(batch), tree, options))
+                for batch, tree in zip(batches, trees, strict=True)
+            ]
+            found = (answer for each in spelled for answer in each.result())
+            answers = dict(zip(distinct, found, strict=True))
+        return [answers[prefix] for prefix in normalised]
+
+    def _search(
+        self, prefixes: int, tree: StartTree, options: SearchOptions
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return what `Starts.spell` takes."""
+        search = BatchedSearch(self._tables, tree, prefixes, options)
+        answers = search.run()
+        self.work = Work(self.work.rows + search.work.rows, self.work.steps + search.work.steps)
+        tails, pieces = answers.tails.to(torch.int32), answers.pieces.to(torch.int32)
+        return answers.scores.cpu().numpy(), tails.cpu().numpy(), pieces.cpu().numpy()
+
+
+def _tables(path: Path, device: torch.device) -> SearchTables:
+    arrays = read_arrays(path)
+    columns = make_columns(arrays, device)
+    size = len(columns.pieces)
+    group = 1 << round(np.log2(size) / 2)  # as many groups as columns in one
+    dtype = torch.float16 if device.type == "cuda" else torch.float32
+    network = RowNetwork(arrays, columns.pieces, -(-size // group) * group, dtype)
+    grammar = Grammar(end=columns.end, spelled=columns.spelled, words=columns.words, group=group)
+    return SearchTables(columns, network, grammar)
+
+
+def _rows_that_fit(network: RowNetwork, device: torch.device) -> int:
+    memory = torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else 1 << 30
+    return max(1, min(MOST_ROWS, memory // 4 // network.bytes_per_row))
+
+
+@contextmanager
+def _tf32(device: torch.device) -> Iterator[None]:
+    """Let the output layer, all that is left in fp32 on a GPU, use the fast matrix products."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = before or device.type == "cuda"  # it would cost precision on some CPUs too
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from going through millions of new completions again and again, for nothing."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -1,0 +1,54 @@
+"""Where the searches of many prefixes set out, and how what they find is spelled: the engine's part in them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfword.core.model_file import read_header
+from halfword.search.model import Completion, SearchOptions, engine_options, import_engine, open_model_file
+
+FOLLOWS_SPACE = 1
+TAIL_IS_SPACE = 2
+NO_PIECE = -1
+Integers = NDArray[np.int32]
+
+
+class StartTree(NamedTuple):
+    """The starts of many prefixes and the tree of their pieces; `engine/search/starts.h` explains it."""
+
+    level_ends: Integers
+    parents: Integers  # by node
+    pieces: Integers
+    prefixes: Integers  # by start
+    nodes: Integers
+    tails: Integers
+    firsts: Integers
+    lasts: Integers
+    kinds: Integers
+
+
+class Starts:
+    """Cuts prefixes into pieces and spells completions, on all cores."""
+
+    def __init__(self, path: Path) -> None:
+        self._segmenter = import_engine().Segmenter(open_model_file(path, read_header(path)))
+
+    def tree(self, prefixes: Sequence[str], options: SearchOptions) -> StartTree:
+        """Return where the searches of normalised `prefixes` set out."""
+        return StartTree(*self._segmenter.start_tree(prefixes, engine_options(options), 0))
+
+    def spell(
+        self, prefixes: Sequence[str], scores: NDArray[np.float32], tails: Integers, reversed_pieces: Integers
+    ) -> list[list[Completion]]:
+        """Return the completions of each prefix.
+
+        `scores` (prefix, place) is finite where there is one, `tails` says how many bytes of the prefix it gives up,
+        and `reversed_pieces` (prefix, place, piece) what it puts there, the last piece first; `NO_PIECE` is none.
+        """
+        spelled: list[list[Completion]] = self._segmenter.spell_batch(
+            prefixes, scores, tails, reversed_pieces, Completion
+        )
+        return spelled

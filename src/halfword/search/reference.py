@@ -1,0 +1,366 @@
+"""The searches in plain Python and NumPy: slow, readable, and the specification that the engine must equal.
+
+Words used here and in the engine: the *escaped* text of a query has the mark `▁` before it and in place of each space;
+a *piece* is a string of the vocabulary; a *hypothesis* is a sequence of pieces, and its score is the natural logarithm
+of its probability.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfword.core.letters import cut_domain, letters, only_letters, without_lead
+from halfword.core.model_file import read_header
+from halfword.core.text import DEFAULT, Profile, normalise_prefix
+from halfword.search.model import DEFAULTS, Completion, SearchOptions
+
+MARK = "▁"
+Vector = NDArray[np.float64]
+Segment = Callable[[str, int], list[list[int]]]  # escaped text, how many → its best segmentations
+
+
+class PlainPopular:
+    """Most popular completion by looking at every query."""
+
+    def __init__(self, counts: Mapping[str, int], profile: Profile = DEFAULT) -> None:
+        self._counts = counts
+        self._profile = profile
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        """Return the queries that begin with `prefix` and are longer: higher counts first, ties by text."""
+        prefix = normalise_prefix(prefix, self._profile)
+        matching = {query: count for query, count in self._counts.items() if query.startswith(prefix)}
+        if options.echo and prefix.endswith(" ") and prefix[:-1] in self._counts:
+            matching[prefix[:-1]] = self._counts[prefix[:-1]]
+        total = sum(matching.values())
+        ranked = sorted(matching.items(), key=lambda item: (-item[1], item[0]))
+        offered = [(query, count) for query, count in ranked if query != prefix]
+        return [Completion(query, math.log(count / total), "popular") for query, count in offered[: options.count]]
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read all arrays of a model file."""
+    kinds = {"F32": "<f4", "U8": "<u1", "U16": "<u2", "I8": "<i1", "U32": "<u4", "U64": "<u8"}
+    content = path.read_bytes()
+    return {
+        name: np.frombuffer(content[place.begin : place.end], kinds[place.dtype]).reshape(place.shape)
+        for name, place in read_header(path).places.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the network remembers: for every layer its cell and its hidden values."""
+
+    cells: tuple[Vector, ...]
+    hidden: tuple[Vector, ...]
+
+
+class PlainNetwork:
+    """The LSTM language model, straight from its formulas."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._weights = {name: np.asarray(array, np.float64) for name, array in arrays.items() if "network" in name}
+        for name in [name.removesuffix(".int8") for name in self._weights if name.endswith(".int8")]:
+            if name not in self._weights:  # a compact file has the 8-bit form only
+                self._weights[name] = self._weights[f"{name}.int8"] * self._weights[f"{name}.scale"][:, None]
+        self._layers = sum(name.endswith(".norm_scale") for name in self._weights)
+
+    def start(self) -> State:
+        """Return the state before anything was read."""
+        zeros = np.zeros(self._weights["network.projection"].shape[1])
+        return State((zeros,) * self._layers, (zeros,) * self._layers)
+
+    def read(self, state: State, piece: int) -> State:
+        """Return the state after one more piece."""
+        values = self._weights["network.embedding"][piece]
+        cells, hidden = [], []
+        for layer in range(self._layers):
+            cell, values = self._cell(layer, values, state.cells[layer], state.hidden[layer])
+            cells.append(cell)
+            hidden.append(values)
+        return State(tuple(cells), tuple(hidden))
+
+    def _cell(self, layer: int, values: Vector, cell: Vector, hidden: Vector) -> tuple[Vector, Vector]:
+        weights = {name: self._weights[f"network.layer{layer}.{name}"] for name in ("input", "recurrent")}
+        if f"network.layer{layer}.summary" in self._weights:
+            hidden = self._weights[f"network.layer{layer}.summary"] @ hidden
+        scale = self._weights[f"network.layer{layer}.norm_scale"].reshape(3, -1)
+        bias = self._weights[f"network.layer{layer}.norm_bias"].reshape(3, -1)
+        gates = (weights["input"] @ values + weights["recurrent"] @ hidden).reshape(3, -1)
+        deviation = np.sqrt(gates.var(axis=1, keepdims=True) + 1e-5)
+        forget, output, candidate = (gates - gates.mean(axis=1, keepdims=True)) / deviation * scale + bias
+        keep = _sigmoid(forget + 1)
+        new_cell = keep * cell + (1 - keep) * np.tanh(candidate)
+        return new_cell, _sigmoid(output) * np.tanh(new_cell)
+
+    def predict(self, state: State) -> Vector:
+        """Return the log-probability of every piece as the next one."""
+        weights = self._weights
+        projected = weights["network.projection"] @ state.hidden[-1] + weights["network.projection_bias"]
+        logits = weights["network.embedding"] @ projected + weights["network.output_bias"]
+        peak = logits.max()
+        log_probabilities: Vector = logits - peak - np.log(np.exp(logits - peak).sum())
+        return log_probabilities
+
+
+def _sigmoid(x: Vector) -> Vector:
+    return 1 / (1 + np.exp(-x))
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A sequence of pieces that begins like the prefix."""
+
+    score: float
+    text: str  # escaped
+    state: State
+    tail: str = ""  # characters of the prefix that the next piece must begin with
+    length: int = 0  # pieces added to the prefix
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A hypothesis and the piece it may go on with."""
+
+    score: float
+    parent: Hypothesis
+    piece: int
+
+
+@dataclass(slots=True)
+class Found:
+    """The completed texts, each with the scores of its piece sequences."""
+
+    count: int
+    scores: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, escaped: str, score: float) -> None:
+        """Note that a piece sequence spells a whole query."""
+        self.scores.setdefault(escaped.removeprefix(MARK).replace(MARK, " "), []).append(score)
+
+    def bound(self) -> float:
+        """Return what a further text must score to be among the answers."""
+        best = sorted((max(scores) for scores in self.scores.values()), reverse=True)
+        return best[self.count - 1] if len(best) >= self.count else -math.inf
+
+
+class PlainNeural:
+    """Retrace, beam search and marginalisation as in the paper, but one search for all starts, the best first."""
+
+    def __init__(self, path: Path, segment: Segment, profile: Profile = DEFAULT) -> None:
+        arrays = read_arrays(path)
+        self._network = PlainNetwork(arrays)
+        self._segment = segment
+        self.closest_call = math.inf  # of the last search
+        self._ending = arrays.get("blend.ending", np.zeros(len(arrays["pieces.kind"])))
+        self._profile = profile
+        _, self._unknown, self._begin, self._end = (int(special) for special in arrays["pieces.special"])
+        text = arrays["pieces.text"].tobytes()
+        edges = arrays["pieces.begin"]
+        spelled = [text[begin:end].decode() for begin, end in pairwise(edges)]
+        normal = arrays["pieces.kind"] == 1
+        self._pieces = {piece: spelled[piece] for piece in range(len(spelled)) if normal[piece]}
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        """Return the likeliest texts that extend `prefix`, best first."""
+        escaped = MARK + normalise_prefix(prefix, self._profile).replace(" ", MARK)
+        starts = [start for back in range(len(escaped) + 1) for start in self._starts(escaped, back, options)]
+        mass = _log_sum([self._mass(start) for start in starts])
+        floor = mass + math.log(options.min_probability) if options.min_probability else -math.inf
+        found = Found(options.count)
+        for start in starts:
+            if options.echo and start.tail in (MARK, "\0"):
+                self._end_here(start, found)
+        self.closest_call = math.inf
+        self._search(starts, found, floor, options)
+        return _ranked(found, mass, floor, options)
+
+    def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
+        """Take the best of all hypotheses, of whatever length, until none can be an answer any more."""
+        waiting = [child for start in starts for child in self._children(start)]
+        taken: dict[int, list[float]] = {}  # the scores of each length, of which the beam holds so many
+        while waiting:
+            best = max(waiting, key=lambda child: child.score)
+            waiting = [child for child in waiting if child is not best]
+            if options.prune and self._is_less(best.score, max(found.bound(), floor)):
+                return
+            scores = taken.setdefault(best.parent.length + 1, [])
+            if len(scores) == options.beam:
+                self._is_less(best.score, scores[-1])
+                continue
+            scores.append(best.score)
+            cost = (options.haste or 0.0) * float(self._ending[best.piece])
+            if options.prune and self._is_less(best.score - cost, found.bound()):
+                continue
+            hypothesis = self._go_on(best)
+            self._end_here(hypothesis, found)
+            if hypothesis.length < options.max_pieces:
+                waiting += self._children(hypothesis)
+
+    def _is_less(self, score: float, other: float) -> bool:
+        """Compare, and remember how close it was: where it is very close, another arithmetic may decide otherwise."""
+        self.closest_call = min(self.closest_call, abs(score - other))
+        return score < other
+
+    def _starts(self, escaped: str, back: int, options: SearchOptions) -> list[Hypothesis]:
+        """Return where a search may set out whose next piece covers the last `back` characters and goes on."""
+        limit = len(escaped) if options.retrace is None else options.retrace
+        tail = escaped[len(escaped) - back :]
+        echoes = options.echo and tail == MARK
+        if not (echoes or (back <= limit and any(self._extends(text, tail) for text in self._pieces.values()))):
+            return []
+        tail = tail if back <= limit else "\0"  # which no piece begins with: it may only end here
+        head = escaped[: len(escaped) - back]
+        return [self._read(head, pieces, tail) for pieces in self._segment(head, options.segmentations)]
+
+    def _extends(self, text: str, tail: str) -> bool:
+        return text.startswith(tail) and len(text) > len(tail)
+
+    def _read(self, head: str, pieces: Sequence[int], tail: str) -> Hypothesis:
+        state = self._network.read(self._network.start(), self._begin)
+        score = 0.0
+        for piece in pieces:
+            score += float(self._network.predict(state)[piece])
+            state = self._network.read(state, piece)
+        return Hypothesis(score, head, state, tail)
+
+    def _mass(self, start: Hypothesis) -> float:
+        """Return the log-probability of all texts that go through a start."""
+        if not start.tail:
+            return start.score
+        log_probabilities = self._network.predict(start.state)
+        allowed = [piece for piece, text in self._pieces.items() if self._extends(text, start.tail)]
+        return _log_sum([start.score + float(log_probabilities[piece]) for piece in allowed])
+
+    def _end_here(self, hypothesis: Hypothesis, found: Found) -> None:
+        """Let a hypothesis end, if what it spells is a query."""
+        if not hypothesis.text.endswith(MARK):
+            found.add(hypothesis.text, hypothesis.score + float(self._network.predict(hypothesis.state)[self._end]))
+
+    def _children(self, parent: Hypothesis) -> list[Child]:
+        log_probabilities = self._network.predict(parent.state)
+        return [
+            Child(parent.score + float(log_probabilities[piece]), parent, piece)
+            for piece, text in self._pieces.items()
+            if self._extends(text, parent.tail) and not (parent.text.endswith(MARK) and text.startswith(MARK))
+        ]
+
+    def _go_on(self, child: Child) -> Hypothesis:
+        parent = child.parent
+        state = self._network.read(parent.state, child.piece)
+        return Hypothesis(child.score, parent.text + self._pieces[child.piece], state, length=parent.length + 1)
+
+
+def _ranked(found: Found, mass: float, floor: float, options: SearchOptions) -> list[Completion]:
+    combine = _log_sum if options.merge else max
+    scored = [(text, combine(scores)) for text, scores in found.scores.items()]
+    kept = sorted((item for item in scored if item[1] >= floor), key=lambda item: (-item[1], item[0]))
+    shift = mass if options.conditional else 0.0
+    return [Completion(text, score - shift, "model") for text, score in kept[: options.count]]
+
+
+def _log_sum(scores: Sequence[float]) -> float:
+    peak = max(scores, default=-math.inf)
+    return peak + math.log(sum(math.exp(score - peak) for score in scores)) if peak > -math.inf else peak
+
+
+class PlainCompanions:
+    """Words that were typed together, straight from the formula in `companions`."""
+
+    def __init__(self, queries: Sequence[str]) -> None:
+        self._queries = [set(query.split()) for query in queries if query.split()]
+        self._ended = [query.split()[-1] for query in queries if query.split()]
+        self._words = sorted(set().union(*self._queries))
+
+    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]:
+        """Return how a query that has come to `prefix` may end with this word or the next; best first."""
+        *before, part = prefix.split(" ")
+        met = {word for word in before if any(self._together(word, other) for other in self._words)}
+        context = [word for word in dict.fromkeys(reversed(before)) if word in met][:20]
+        likely = [word for word in self._words if word.startswith(part)]
+        if not context or not likely:
+            return []
+        weights = {word: sum(self._weight(one, word) for one in context) for word in likely}
+        found = [
+            (
+                prefix + word[len(part) :],
+                weights[word] / sum(weights.values()) * (self._ended.count(word) + 0.3) / (self._typed(word) + 1),
+            )
+            for word in likely
+            if word != part and any(self._together(one, word) for one in context)
+        ]
+        return sorted(found, key=lambda each: (-each[1], each[0].encode()))[:count]
+
+    def _weight(self, one: str, word: str) -> float:
+        met = sum(self._together(one, other) for other in self._words)
+        share = self._typed(word) / sum(map(self._typed, self._words))
+        return (self._together(one, word) + 5 * share) / (met + 5)
+
+    def _typed(self, word: str) -> int:
+        return sum(word in words for words in self._queries)
+
+    def _together(self, one: str, other: str) -> int:
+        if one == other:
+            return 0
+        return min(255, sum({one, other} <= words and len(words) <= 12 for words in self._queries))
+
+
+class PlainSpellings:
+    """Queries in another spelling, straight from what `spellings` says of them."""
+
+    def __init__(self, counts: Mapping[str, int], domain: str) -> None:
+        self._counts, self._domain = counts, domain
+
+    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]:
+        """Return how a query that has come to `prefix` may end by what was typed in another spelling; best first."""
+        alike = [query for query in self._counts if letters(query).startswith(letters(prefix))]
+        if len(letters(prefix)) < 2 or len(alike) > 50:
+            return []
+        total = sum(self._counts[query] for query in alike)
+        found: dict[str, float] = {}
+        for query in alike:
+            ways = self._ways_on(prefix, query)
+            for way in ways:
+                if way and prefix + way != query:
+                    share = self._counts[query] / total / len(ways)
+                    found[prefix + way] = found.get(prefix + way, 0.0) + share
+        return sorted(found.items(), key=lambda each: (-each[1], each[0].encode()))[:count]
+
+    def _ways_on(self, prefix: str, query: str) -> set[str]:
+        rest, domain = _beyond(query, prefix), cut_domain(query)[1]
+        if len(rest) < len(domain):
+            return {rest}
+        plain = rest.removesuffix(domain).rstrip(" ")
+        joined = plain.replace(" ", "")
+        if " " in without_lead(prefix):
+            return {rest, plain}
+        return {rest, plain, joined, joined + (domain or self._domain_after(prefix + joined))}
+
+    def _domain_after(self, text: str) -> str:
+        if cut_domain(text)[1] or not (only_letters(text[-1]) or text[-1] == "."):
+            return ""
+        return self._domain.removeprefix("." if text[-1] == "." else "")
+
+
+def _beyond(query: str, prefix: str) -> str:
+    """Return what a query has beyond the letters of a prefix, of which the last may be repeated in both."""
+    rest, further = (_after_letters(text, letters(prefix)) for text in (query, prefix))
+    for letter in further:
+        if only_letters(letter) and only_letters(letter) == only_letters(rest[:1]):
+            rest = rest[1:]
+    while rest and not only_letters(prefix[-1]) and not only_letters(rest[0]):
+        rest = rest[1:]
+    return rest
+
+
+def _after_letters(text: str, wanted: bytes) -> str:
+    """Return what comes after the shortest beginning of a text, its lead left away, that has these letters."""
+    body = without_lead(text)
+    return next(body[end:] for end in range(len(body) + 1) if only_letters(body[:end]) == wanted)

@@ -1,0 +1,121 @@
+"""The endpoints that complete: what each shape of request is answered with."""
+
+from collections.abc import Callable
+from math import exp
+from time import perf_counter
+from typing import Any
+
+from halfword.search.model import Completion
+from halfword.serve.http.asked import asked_by_batch, asked_by_query, asked_by_suggesters
+from halfword.serve.http.cache import Found
+from halfword.serve.http.finder import Finder
+from halfword.serve.http.reply import SUGGESTIONS, Headers, Reply, json_reply
+from halfword.serve.http.request import Request
+from halfword.serve.models import Models, Served
+from halfword.serve.options import ServeOptions
+
+_NO_STORE = [(b"cache-control", b"no-store")]
+# Elasticsearch's own clients refuse to talk to a server that does not say this.
+_ELASTIC = [*_NO_STORE, (b"x-elastic-product", b"Elasticsearch")]
+
+
+class Answers:
+    """Answers requests with the model in service."""
+
+    def __init__(self, options: ServeOptions, models: Models, finder: Finder) -> None:
+        self._limits = options.limits
+        self._pad = options.pad
+        self._models = models
+        self._finder = finder
+        scope = "public" if options.api_key_file is None else "private"
+        self._cache_control = f"{scope}, max-age={options.max_age}, no-transform".encode()
+
+    async def complete(self, request: Request) -> Reply:
+        """`GET /complete`."""
+        return await self._answer_query(request, _complete_content)
+
+    async def suggest(self, request: Request) -> Reply:
+        """`GET /suggest`, as OpenSearch Suggestions 1.1 has it."""
+        return await self._answer_query(request, _suggest_content, SUGGESTIONS)
+
+    async def _answer_query(
+        self, request: Request, content: Callable[..., Any], kind: bytes = b"application/json"
+    ) -> Reply:
+        asked = asked_by_query(request.query_string, self._limits)
+        served = self._models.current
+        known = request.header(b"if-none-match")
+        if known is not None and served.etag[2:] in known:  # some proxies take the W/ away
+            return Reply(304, self._caching(served), b"")
+        found = await self._finder.find(served, asked.prefix, asked.count, request)
+        headers = self._caching(served) if found.whole else _NO_STORE
+        return json_reply(content(asked.prefix, found, served, request), headers, pad=asked.pad or self._pad, kind=kind)
+
+    async def batch(self, request: Request) -> Reply:
+        """`POST /complete`: the prefixes take their turns, so that a batch does not hold up those who type."""
+        asked = asked_by_batch(await request.body(self._limits.largest_body), self._limits)
+        served = self._models.current
+        results = []
+        for number, prefix in enumerate(asked.prefixes):
+            found = await self._finder.find(served, prefix, asked.count, request, admitted=number > 0)
+            results.append({"prefix": prefix, "completions": _rows(found)})
+        content = {"results": results, "took_ms": _took(request), "model": served.version}
+        return json_reply(content, _NO_STORE, pad=asked.pad or self._pad)
+
+    async def search(self, request: Request) -> Reply:
+        """`POST /_search`, as Elasticsearch answers a completion suggester."""
+        asked = asked_by_suggesters(await request.body(self._limits.largest_body), self._limits)
+        served = self._models.current
+        suggestions = {}
+        for number, (name, one) in enumerate(asked.items()):
+            found = await self._finder.find(served, one.prefix, one.count, request, admitted=number > 0)
+            options = [_elastic_option(completion) for completion in found.completions]
+            suggestions[name] = [{"text": one.prefix, "offset": 0, "length": len(one.prefix), "options": options}]
+        content = {
+            "took": int(_took(request)),
+            "timed_out": False,
+            "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
+            "hits": {"total": {"value": 0, "relation": "eq"}, "max_score": None, "hits": []},
+            "suggest": suggestions,
+        }
+        return json_reply(content, _ELASTIC, pad=self._pad)
+
+    def _caching(self, served: Served) -> Headers:
+        return [(b"etag", served.etag), (b"cache-control", self._cache_control)]
+
+
+def _complete_content(prefix: str, found: Found, served: Served, request: Request) -> dict[str, Any]:
+    return {
+        "prefix": prefix,
+        "completions": _rows(found),
+        "took_ms": _took(request),
+        "model": served.version,
+    }
+
+
+def _suggest_content(prefix: str, found: Found, served: Served, request: Request) -> list[Any]:
+    return [prefix, [completion.text for completion in found.completions]]
+
+
+def _rows(found: Found) -> list[dict[str, Any]]:
+    typed, length = found.typed, len(found.typed)
+    rows = []
+    for text, score, source in found.completions:
+        begin = length if text.startswith(typed) else _same(text, typed)
+        highlight = {"typed": text[:begin], "added": text[begin:]}
+        rows.append({"text": text, "score": score, "source": source, "highlight": highlight})
+    return rows
+
+
+def _same(text: str, typed: str) -> int:
+    """Return how many characters `text` and `typed` have in common at their beginnings."""
+    return next((index for index, pair in enumerate(zip(text, typed, strict=False)) if pair[0] != pair[1]), len(text))
+
+
+def _elastic_option(completion: Completion) -> dict[str, Any]:
+    """Elasticsearch scores are positive, so this one is the probability itself."""
+    text = completion.text
+    return {"text": text, "_index": "halfword", "_id": text, "_score": exp(completion.score), "_source": {}}
+
+
+def _took(request: Request) -> float:
+    return round((perf_counter() - request.began) * 1000, 3)

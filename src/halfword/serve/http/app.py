@@ -1,0 +1,158 @@
+"""The ASGI app: finds who answers a path, guards the way there, and sends the reply."""
+
+import re
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+
+from halfword.serve.http.answers import Answers
+from halfword.serve.http.asked import INDEX_NAMES, query_fields
+from halfword.serve.http.finder import Finder
+from halfword.serve.http.guard import ApiKeys, RateLimit, client_of
+from halfword.serve.http.metrics import CLIENT_GONE, Metrics
+from halfword.serve.http.pages import Pages
+from halfword.serve.http.reply import Headers, Reply, RequestError, json_reply, refuse
+from halfword.serve.http.request import ClientGone, Receive, Request, Scope, Send
+from halfword.serve.log import Log
+from halfword.serve.models import Models
+from halfword.serve.options import ServeOptions
+
+Handler = Callable[[Request], Awaitable[Reply]]
+
+_INDEX_SEARCH = re.compile(f"/{INDEX_NAMES}/_search")
+_NO_STORE = [(b"cache-control", b"no-store")]
+_PREFLIGHT = [
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-headers", b"authorization, content-type, x-api-key"),
+    (b"access-control-max-age", b"86400"),
+]
+_OPEN_ROUTES = ("page", "health")  # answered without a key, and as often as one likes
+
+
+class App:
+    """Serves completions. One instance belongs to one worker process."""
+
+    def __init__(self, options: ServeOptions, models: Models, metrics: Metrics, log: Log) -> None:
+        self._options = options
+        self._models = models
+        self._metrics = metrics
+        self._log = log
+        self._keys = None if options.api_key_file is None else ApiKeys(options.api_key_file)
+        self._rate_limit = None if options.rate_limit is None else RateLimit(options.rate_limit)
+        self._origins = {origin.encode() for origin in options.allowed_origins}
+        finder = Finder(options.queue, options.deadline_ms, metrics)
+        self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
+
+    def _routes_of(self, answers: Answers, pages: Pages) -> dict[str, dict[str, tuple[str, Handler]]]:
+        """Return path → method → the route's name in the metrics, and who answers."""
+        routes: dict[str, dict[str, tuple[str, Handler]]] = {
+            "/complete": {"GET": ("complete", answers.complete), "POST": ("batch", answers.batch)},
+            "/suggest": {"GET": ("suggest", answers.suggest)},
+            "/_search": {"POST": ("search", answers.search)},
+            "/healthz": {"GET": ("health", self._health)},
+            "/readyz": {"GET": ("health", self._ready)},
+            "/metrics": {"GET": ("metrics", self._metrics_text)},
+        }
+        return routes | {path: {"GET": ("page", handler)} for path, handler in pages.handlers().items()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return await _not_http(scope, receive, send)
+        request = Request(scope, receive)
+        route, reply = await self._reply_to(request)
+        seconds = perf_counter() - request.began
+        self._metrics.count_request(route, reply.status, seconds)
+        if self._options.log_requests:
+            self._log_request(request, route, reply, seconds)
+        await _send(send, request.method, reply, self._cors(request))
+        return None
+
+    async def _reply_to(self, request: Request) -> tuple[str, Reply]:
+        route = "other"
+        try:
+            if request.method == "OPTIONS" and self._origins:
+                return route, Reply(204, [], b"")
+            route, handler = self._route(request)
+            if route not in _OPEN_ROUTES:
+                self._guard(request, route)
+            return route, await handler(request)
+        except ClientGone:
+            return route, Reply(CLIENT_GONE, [], b"")  # nobody will read it; the server wants to see one
+        except RequestError as error:
+            return route, error.reply()
+        except Exception as error:
+            self._log.fault(error)
+            return route, refuse("internal_error", "something went wrong; the server's log says where").reply()
+
+    def _route(self, request: Request) -> tuple[str, Handler]:
+        path = "/_search" if _INDEX_SEARCH.fullmatch(request.path) else request.path
+        methods = self._routes.get(path)
+        if methods is None:
+            raise refuse("not_found", "there is nothing here; /docs lists what there is")
+        found = methods.get("GET" if request.method == "HEAD" else request.method)
+        if found is None:
+            allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
+            message = f"{request.method} is not possible here, only {allowed}"
+            raise refuse("method_not_allowed", message, [(b"allow", allowed.encode())])
+        return found
+
+    def _guard(self, request: Request, route: str) -> None:
+        if self._keys is not None:
+            self._keys.check(request.header(b"authorization"), request.header(b"x-api-key"))
+        if self._rate_limit is not None and route != "metrics":  # which are needed most when many ask
+            forwarded = request.header(b"x-forwarded-for")
+            self._rate_limit.check(client_of(request.peer, forwarded, self._options.trusted_proxies))
+
+    def _cors(self, request: Request) -> Headers:
+        """Return the headers that let pages of other origins read the reply; none unless that was asked for."""
+        if not self._origins:
+            return []
+        if b"*" in self._origins:
+            headers = [(b"access-control-allow-origin", b"*")]
+        else:
+            origin = request.header(b"origin")
+            headers = [(b"vary", b"origin")]  # or a cache would give one page the permission of another
+            if origin not in self._origins:
+                return headers
+            headers.append((b"access-control-allow-origin", origin))
+        return headers + _PREFLIGHT if request.method == "OPTIONS" else headers
+
+    async def _health(self, request: Request) -> Reply:
+        return json_reply({"status": "alive"}, _NO_STORE)
+
+    async def _ready(self, request: Request) -> Reply:
+        content = {"status": "ready", "model": self._models.current.version}
+        if self._models.failure is not None:
+            content["reload_error"] = self._models.failure.replace(f"{self._options.model.parent}/", "")
+        return json_reply(content, _NO_STORE)
+
+    async def _metrics_text(self, request: Request) -> Reply:
+        text = self._metrics.text(self._models.current.version, fresh=self._models.failure is None)
+        return Reply(200, [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8"), *_NO_STORE], text.encode())
+
+    def _log_request(self, request: Request, route: str, reply: Reply, seconds: float) -> None:
+        query = None
+        if self._options.log_queries:
+            query = query_fields(request.query_string).get(b"q", b"").decode("utf-8", "replace")
+        self._log.request(request.method, route, reply.status, seconds, len(reply.body), query)
+
+
+async def _send(send: Send, method: str, reply: Reply, more: Headers) -> None:
+    length = (b"content-length", str(len(reply.body)).encode())
+    headers = [length, (b"x-content-type-options", b"nosniff"), *reply.headers, *more]
+    if reply.status in (204, 304):
+        headers = headers[1:]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else reply.body})
+
+
+async def _not_http(scope: Scope, receive: Receive, send: Send) -> None:
+    """Follow the protocol of other ASGI servers, which ask apps to start and stop, and refuse web sockets."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1000})
+        return
+    while scope["type"] == "lifespan":
+        kind = (await receive())["type"]
+        await send({"type": f"{kind}.complete"})
+        if kind == "lifespan.shutdown":
+            return

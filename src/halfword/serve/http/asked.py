@@ -1,0 +1,132 @@
+"""What a request asks for: query strings and JSON bodies, checked against the limits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import orjson
+
+from halfword.serve.http.reply import refuse
+from halfword.serve.options import Limits
+
+DEFAULT_COUNT = 10
+ELASTICSEARCH_COUNT = 5  # its default `size`
+INDEX_NAMES = "[a-z0-9.*][a-z0-9_.,*+-]{0,254}"  # one or several, as Elasticsearch allows
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prefix to complete."""
+
+    prefix: str
+    count: int
+    pad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBatch:
+    """Several prefixes to complete alike."""
+
+    prefixes: list[str]
+    count: int
+    pad: bool = False
+
+
+def query_fields(query_string: bytes) -> dict[bytes, bytes]:
+    """Return the fields of a query string as bytes; of a repeated one the last counts.
+
+    >>> query_fields(b"q=new+yo&n=3")
+    {b'q': b'new yo', b'n': b'3'}
+    """
+    fields = {}
+    for field in query_string.split(b"&"):
+        name, _, value = field.partition(b"=")
+        value = value.replace(b"+", b" ")
+        fields[name] = unquote_to_bytes(value) if b"%" in value else value
+    return fields
+
+
+def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
+    """Read `?q=…&n=…&pad=…`."""
+    fields = query_fields(query_string)
+    raw = fields.get(b"q")
+    if raw is None:
+        raise refuse("missing_q", "q is missing; ask like /complete?q=new+yo (an empty q gives the most popular)")
+    try:
+        prefix = raw.decode()
+    except UnicodeDecodeError:
+        raise refuse("not_utf8", "q is not UTF-8; encode the prefix as UTF-8, then percent-encode it") from None
+    number = fields.get(b"n")
+    count = DEFAULT_COUNT if number is None else _count_of(number.decode("utf-8", "replace"), limits)
+    return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields)
+
+
+def asked_by_batch(body: bytes, limits: Limits) -> AskedBatch:
+    """Read `{"prefixes": […], "n": …, "pad": …}`."""
+    match _parsed(body):
+        case {"prefixes": list(prefixes), **rest} if 1 <= len(prefixes) <= limits.most_prefixes:
+            checked = [_checked_prefix(prefix, limits) for prefix in prefixes]
+            return AskedBatch(checked, _count_of(rest.get("n", DEFAULT_COUNT), limits), _flag(rest, "pad"))
+    shape = '{"prefixes": ["new yo", "wea"], "n": 10}'
+    raise refuse("bad_body", f"the body must be like {shape}, with 1 to {limits.most_prefixes} prefixes")
+
+
+def asked_by_suggesters(body: bytes, limits: Limits) -> dict[str, Asked]:
+    """Read the body of an Elasticsearch search with completion suggesters; what is not completion is refused."""
+    content = _parsed(body)
+    suggesters = content.get("suggest") if isinstance(content, dict) else None
+    if not isinstance(suggesters, dict):
+        raise _no_suggester("the body has no suggest object")
+    if not 1 <= len(suggesters) <= limits.most_prefixes:
+        raise _no_suggester(f"suggest must hold 1 to {limits.most_prefixes} suggesters")
+    return {name: _asked_by_suggester(name, entry, limits) for name, entry in suggesters.items()}
+
+
+def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
+    if not isinstance(entry, dict) or not isinstance(entry.get("completion"), dict):
+        raise _no_suggester(f"the suggester {name!r} is no completion suggester")
+    prefixes = [_checked_prefix(entry[key], limits) for key in ("prefix", "text") if key in entry]
+    if not prefixes:
+        raise _no_suggester(f"the suggester {name!r} has no prefix")
+    if not isinstance(entry["completion"].get("field", ""), str):  # it is not used, but a wrong one is a mistake
+        raise _no_suggester(f"the field of the suggester {name!r} is no text")
+    size = entry["completion"].get("size", ELASTICSEARCH_COUNT)
+    return Asked(prefixes[0], _count_of(size, limits, "size"))
+
+
+def _no_suggester(reason: str) -> Exception:
+    shape = '{"suggest": {"any": {"prefix": "new yo", "completion": {"field": "query"}}}}'
+    return refuse("bad_body", f"{reason}; it must be like {shape}")
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise refuse("bad_json", f"the body is not JSON ({error})") from None
+
+
+def _checked_prefix(prefix: Any, limits: Limits) -> str:
+    if not isinstance(prefix, str):
+        raise refuse("bad_body", "a prefix must be a text")
+    if len(prefix) > limits.longest_prefix:
+        raise refuse("prefix_too_long", f"a prefix has at most {limits.longest_prefix} characters, got {len(prefix)}")
+    return prefix
+
+
+def _count_of(given: Any, limits: Limits, name: str = "n") -> int:
+    if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 10:
+        given = int(given)
+    if isinstance(given, float) and given.is_integer():  # to JSON, 10.0 is a whole number
+        given = int(given)
+    if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= limits.most_completions:
+        return given
+    raise refuse("bad_n", f"{name} must be a whole number between 1 and {limits.most_completions}")
+
+
+def _flag(fields: Mapping[Any, Any], name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise refuse("bad_body", f"{name} must be true or false")
+    return value

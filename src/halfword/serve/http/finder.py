@@ -1,0 +1,90 @@
+"""From a prefix to its completions: cache, queue, deadline and blocklist."""
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from time import perf_counter
+
+from halfword.core.text import normalise_prefix
+from halfword.search.model import Completion, SearchOptions
+from halfword.serve.http.cache import Found
+from halfword.serve.http.gate import Gate
+from halfword.serve.http.metrics import Metrics
+from halfword.serve.http.request import ClientGone, Request
+from halfword.serve.models import Served
+
+_SHORTEST_SHARE = 1 / 64  # of the deadline, left to a request that has waited for all of it
+
+
+class Finder:
+    """Finds completions for requests."""
+
+    def __init__(self, queue: int, deadline_ms: float, metrics: Metrics) -> None:
+        self._gate = Gate(queue)
+        self._deadline_ms = deadline_ms
+        self._metrics = metrics
+        self._options = lru_cache(maxsize=4096)(partial(_options, deadline_ms))
+
+    async def find(self, served: Served, prefix: str, count: int, request: Request, *, admitted: bool = False) -> Found:
+        """Return the completions of `prefix`; raises when the queue is full or the client has gone."""
+        typed = normalise_prefix(prefix, served.profile)
+        found = served.cache.get(typed, count)
+        if found is not None:
+            self._metrics.add("cache_hits_total")
+            return found
+        work = partial(self._search, served, typed, count, request.began)
+        found = self._gate.run_now(work) if self._gate.free() else await self._wait(work, request, admitted)
+        self._metrics.add("cache_misses_total")
+        if found.whole:
+            served.cache.put(count, found)
+        else:
+            self._metrics.add("deadlines_total")
+        return found
+
+    async def _wait(self, work: Callable[[], Found], request: Request, admitted: bool) -> Found:
+        answer = self._gate.enter(work, request.gone, admitted=admitted)
+        self._metrics.set("queue_length", len(self._gate))
+        try:
+            return await answer
+        except ClientGone:
+            self._metrics.add("abandoned_total")
+            raise
+        finally:
+            self._metrics.set("queue_length", len(self._gate))
+
+    def _search(self, served: Served, typed: str, count: int, began: float) -> Found:
+        begin = perf_counter()
+        share = _share(begin - began, self._deadline_ms)
+        completions = self._allowed(served, typed, count, share)
+        spent_ms = (perf_counter() - begin) * 1000
+        return Found(typed, completions, whole=spent_ms < self._deadline_ms * share)
+
+    def _allowed(self, served: Served, typed: str, count: int, share: float) -> list[Completion]:
+        blocklist, complete = served.blocklist, served.completer.complete
+        if blocklist is None:
+            return complete(typed, self._options(count, share))
+        found = complete(typed, self._options(count, share))
+        allowed = blocklist.allowed(found)
+        if len(allowed) < len(found) == count:  # there may be more behind those that were struck out
+            found = complete(typed, self._options(2 * count, share))
+            allowed = blocklist.allowed(found)
+        return allowed[:count]
+
+
+def _options(deadline_ms: float, count: int, share: float) -> SearchOptions:
+    return SearchOptions(count=count, deadline_ms=deadline_ms * share)
+
+
+def _share(waited: float, deadline_ms: float) -> float:
+    """Return how much of the deadline is left, rounded down to a half, a quarter and so on.
+
+    The engine keeps the options it has seen, so there must be few of them.
+
+    >>> _share(0.0, 50), _share(0.020, 50), _share(0.9, 50)
+    (1.0, 0.5, 0.015625)
+    """
+    left = 1.0 - waited * 1000 / deadline_ms
+    share = 1.0
+    # What passed on the way here in an idle server is not waiting.
+    while share > left + 0.05 and share > _SHORTEST_SHARE:
+        share /= 2
+    return share

@@ -1,0 +1,101 @@
+"""The bounded queue before the completer."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, TypeVar
+
+from halfword.serve.http.reply import refuse, retry_after
+from halfword.serve.http.request import ClientGone
+
+Answer = TypeVar("Answer")
+_LONGEST_TURN = 0.05  # seconds without a look at the sockets
+_LOOKS = 8  # at the sockets, in which nobody had to be refused; from a new connection to its request it takes four
+
+
+class Gate:
+    """Lets completions run one after the other in the event loop, and as many wait as there are places.
+
+    A completion is so short that handing it to a thread costs more than it gains. But the loop must read its sockets
+    between two completions, or the queue would stand unseen in the kernel, where nobody can be refused.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._waiting: deque[tuple[Callable[[], Any], Callable[[], bool], asyncio.Future[Any]]] = deque()
+        self._rests = False  # whether something has run since the sockets were last read
+        self._last_end = 0.0
+        self._looks = 0  # at the sockets since the last turn or refusal
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def free(self) -> bool:
+        """Tell whether `run_now` may be called: nobody waits, and the sockets have been read."""
+        return not self._rests
+
+    def run_now(self, work: Callable[[], Answer]) -> Answer:
+        """Run `work` on the spot; whoever comes next waits until the sockets have been read."""
+        self._rest()
+        try:
+            return work()
+        finally:
+            self._last_end = perf_counter()
+
+    def enter(
+        self, work: Callable[[], Answer], gone: Callable[[], bool], *, admitted: bool = False
+    ) -> "asyncio.Future[Answer]":
+        """Queue `work` and return what will hold its answer; if its client is `gone` by then, it does not run.
+
+        Raises when all places are taken, unless the request was `admitted` before.
+        """
+        if len(self._waiting) >= self._places and not admitted:
+            self._looks = 0
+            raise refuse("overloaded", "too many requests are waiting; ask again in a second", retry_after(1))
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((work, gone, future))
+        if not self._rests:
+            self._rest()
+        return future
+
+    def _rest(self) -> None:
+        self._rests = True
+        asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        """Run those who wait, for as long as the loop has just spent on sockets and refusals, and at least one.
+
+        So half of the time is left for answers, however many are refused. A look at the sockets accepts but a few
+        connections, so a crowd that fills the queue gets several looks, or it would wait in the kernel for its refusal.
+        """
+        self._rests = False
+        if not self._waiting:
+            return
+        self._rest()
+        begin = perf_counter()
+        spent = min(begin - self._last_end, _LONGEST_TURN)
+        self._looks += 1
+        if 2 * len(self._waiting) >= self._places and self._looks < _LOOKS and spent < _LONGEST_TURN:
+            return
+        self._looks = 0
+        end = begin + spent
+        while self._waiting:
+            if _answer(*self._waiting.popleft()):
+                self._last_end = perf_counter()
+                if self._last_end >= end:
+                    break
+
+
+def _answer(work: Callable[[], Any], gone: Callable[[], bool], future: "asyncio.Future[Any]") -> bool:
+    """Put the answer into its future; tell whether there was still somebody to compute it for."""
+    if future.done():
+        return False  # the server is stopping
+    if gone():
+        future.set_exception(ClientGone())
+        return False
+    try:
+        future.set_result(work())
+    except Exception as error:
+        future.set_exception(error)
+    return True

@@ -1,0 +1,166 @@
+"""Counting n-grams of pieces, and the probabilities that interpolated modified Kneser-Ney gives them.
+
+All n-grams of one order are a level: a level of a trie, sorted by (parent, piece), whose parents are the n-grams
+without their last piece. The suffix of an n-gram is the n-gram without its first piece, one level below. With a(hw) the
+adjusted count of piece w after context h, D the discount of that count and T(h) the sum of a(hw) over w:
+
+    p(w | h) = gain(hw) / T(h) + backoff(h) · p(w | h without its first piece)
+    gain(hw) = a(hw) − D, backoff(h) = 1 − all gains after h / T(h)
+
+A pruned n-gram has no gain, and hands its whole adjusted count to its suffix, where a kept one hands down 1: so what is
+left of the smaller orders learns to do the work of what was pruned, and every distribution still sums to one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfword.core.errors import DatasetError
+
+Numbers = NDArray[np.int64]
+Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Discounts = list[Values]  # by order, then of the counts 0, 1, 2 and 3 or more
+
+_USUAL_DISCOUNTS = (0.0, 0.5, 1.0, 1.5)  # where there is too little to estimate them from
+_LEAST = 0.05  # that a discount takes, and leaves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """Segmented queries, one after the other, and how often each was typed."""
+
+    pieces: Numbers
+    lengths: Numbers
+    counts: Numbers
+    vocabulary: int
+    begin: int  # stands before every query, and is never predicted
+    end: int  # stands after it
+
+    @classmethod
+    def of(cls, queries: Iterable[tuple[Sequence[int], int]], *, vocabulary: int, begin: int, end: int) -> "Corpus":
+        """Lay out pairs of pieces and count."""
+        pairs = list(queries)
+        return cls(
+            pieces=np.fromiter((piece for pieces, _ in pairs for piece in pieces), np.int64),
+            lengths=np.fromiter((len(pieces) for pieces, _ in pairs), np.int64, len(pairs)),
+            counts=np.fromiter((count for _, count in pairs), np.int64, len(pairs)),
+            vocabulary=vocabulary,
+            begin=begin,
+            end=end,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """All n-grams of one order, sorted by (parent, piece); level 1 has every piece at its own number."""
+
+    piece: Numbers
+    parent: Numbers  # in the level below: the n-gram without its last piece
+    suffix: Numbers  # in the level below: the n-gram without its first piece; of a single piece, itself
+    count: Values  # how often it was typed
+    begins: Mask  # whether it begins a query
+
+    def __len__(self) -> int:
+        return len(self.piece)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What Kneser-Ney makes of the levels: for each order, the first first, a value an n-gram or a context."""
+
+    adjusted: list[Values]
+    discounts: Discounts
+    gain: list[Values]  # of an n-gram; 0 where it is pruned
+    probability: list[Values]  # of an n-gram, pruned or not
+    total: list[Values]  # of a context: the adjusted counts of all that follow it; the empty context comes first
+    backoff: list[Values]  # of a context
+
+
+def count_ngrams(corpus: Corpus, order: int) -> list[Level]:
+    """Count all n-grams of up to `order` pieces."""
+    tokens, left, weight = _tokens(corpus)
+    size = corpus.vocabulary
+    every = np.arange(size)
+    levels = [Level(every, np.zeros(size, np.int64), every, _sums(tokens, weight, size), every == corpus.begin)]
+    node = tokens.copy()  # of the n-gram that starts at each token
+    starts = np.arange(len(tokens))
+    for length in range(2, order + 1):
+        starts = starts[left[starts] >= length]
+        key = node[starts] * size + tokens[starts + length - 1]
+        distinct, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        parent = distinct // size
+        suffix = node[starts[first] + 1]
+        count = _sums(inverse, weight[starts], len(distinct))
+        levels.append(Level(distinct % size, parent, suffix, count, levels[-1].begins[parent]))
+        node[starts] = inverse
+    return levels
+
+
+def _tokens(corpus: Corpus) -> tuple[Numbers, Numbers, Values]:
+    """Return all queries with begin and end, how many tokens of the query are left at each, and its count."""
+    if not len(corpus.lengths):
+        raise DatasetError("there is no query to learn n-grams from")
+    lengths = corpus.lengths + 2
+    ends = np.cumsum(lengths)
+    tokens = np.full(int(ends[-1]), -1, np.int64)
+    tokens[ends - lengths] = corpus.begin
+    tokens[ends - 1] = corpus.end
+    tokens[tokens < 0] = corpus.pieces
+    left = np.repeat(ends, lengths) - np.arange(len(tokens))
+    return tokens, left, np.repeat(corpus.counts, lengths).astype(np.float64)
+
+
+def estimate(levels: list[Level], keep: list[Mask] | None = None, discounts: Discounts | None = None) -> Estimate:
+    """Estimate probabilities from the n-grams of `keep`; where one is kept its parent must be."""
+    keep = keep or [np.ones(len(level), bool) for level in levels]
+    adjusted = _adjusted_counts(levels, keep)
+    discounts = discounts or [_discounts(counts) for counts in adjusted]
+    predicted = ~levels[0].begins
+    lower = predicted / predicted.sum()  # the order below the first: all pieces alike
+    contexts = 1
+    result = Estimate(adjusted, discounts, [], [], [], [])
+    for level, counts, kept, discount in zip(levels, adjusted, keep, discounts, strict=True):
+        total = _sums(level.parent, counts, contexts)
+        divisor = np.maximum(total, 1)  # nothing follows an end
+        gain = np.where(kept, counts - discount[np.minimum(counts, 3).astype(int)], 0.0)
+        backoff = 1 - _sums(level.parent, gain, contexts) / divisor
+        lower = gain / divisor[level.parent] + backoff[level.parent] * lower[level.suffix]
+        contexts = len(level)
+        result.gain.append(gain)
+        result.probability.append(lower)
+        result.total.append(divisor)
+        result.backoff.append(backoff)
+    return result
+
+
+def _adjusted_counts(levels: list[Level], keep: list[Mask]) -> list[Values]:
+    """Return what each order counts: at the top, and where a query begins, how often; else after how many pieces."""
+    adjusted = [levels[-1].count]
+    for level, above, kept in zip(levels[-2::-1], levels[:0:-1], keep[:0:-1], strict=True):
+        handed_down = np.where(kept, 1, adjusted[-1])
+        counts = _sums(above.suffix, handed_down, len(level))
+        adjusted.append(np.where(level.begins, level.count, counts))
+    adjusted[-1] = np.where(levels[0].begins, 0, adjusted[-1])  # nobody predicts the begin
+    return adjusted[::-1]
+
+
+def _discounts(counts: Values) -> Values:
+    """Return the discounts of the counts 0, 1, 2 and 3 or more, after Chen and Goodman."""
+    once, twice, thrice, four_times = (float(np.sum(counts == number)) for number in (1, 2, 3, 4))
+    if not once or not twice:  # too few n-grams to tell
+        return np.array(_USUAL_DISCOUNTS)
+    share = once / (once + 2 * twice)
+    pairs = ((once, twice), (twice, thrice), (thrice, four_times))
+    found = [
+        number - (number + 1) * share * more / less if less else usual
+        for (number, usual), (less, more) in zip(enumerate(_USUAL_DISCOUNTS[1:], 1), pairs, strict=True)
+    ]
+    return np.array([0, *(min(max(value, _LEAST), number - _LEAST) for number, value in enumerate(found, 1))])
+
+
+def _sums(groups: Numbers, values: Values, size: int) -> Values:
+    """Return the sum of the values of each group."""
+    return np.bincount(groups, values, size).astype(np.float64, copy=False)

@@ -1,0 +1,138 @@
+"""Rare queries that are most likely slips of the keyboard: a model that never read them does not offer them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from halfword.data.dataset import Dataset, Split
+
+_TIMES = 5  # as often must the query that was meant have been typed
+_TIMES_IF_RARE = 2  # or this often, if also
+_WORD_TIMES = 10  # as frequent is the word that was meant
+_SHORTEST_WORD = 4  # letters, one more where it stands alone; shorter words have too many neighbours
+_LONG_WORD = 8  # hardly ever one letter away from another word, so that no query need tell
+_MOST_MISSING = 3  # letters at the end of a query that was sent too early
+
+
+class Misspellings:
+    """Tells slips by what was typed much more often.
+
+    A query is a misspelling if one of its words can be exchanged for a near one (a letter more, less, other, or two
+    swapped; or the last word finished) so that a query comes out that was typed five times as often; twice as often
+    will do if the near word is ten times as frequent. No such query is needed for a long word that is ten times rarer
+    than a near one, unless only their ends differ, as those of inflections do.
+
+    >>> counts = {"diabetes": 40, "diabets": 4, "diabet": 1, "diabetic": 1, "vitamin c": 90, "vitamin d": 1}
+    >>> [query for query in counts if Misspellings(counts).holds(query)]
+    ['diabets', 'diabet']
+    """
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts = counts
+        self._words: Counter[str] = Counter()
+        for query, count in counts.items():
+            for word in set(query.split()):
+                self._words[word] += count
+        self._by_rest: dict[str, list[str]] = defaultdict(list)
+        for word, count in self._words.items():
+            if count >= _TIMES and _is_judged(word):
+                for rest in _rests(word):
+                    self._by_rest[rest].append(word)
+        self._meant: dict[str, list[str]] = {}
+
+    def holds(self, query: str) -> bool:
+        """Tell whether `query` is most likely a slip."""
+        words = query.split()
+        if len(words) == 1 and len(query) <= _SHORTEST_WORD:
+            return False
+        return any(self._is_slip(words, place) for place, word in enumerate(words) if _is_judged(word))
+
+    def _is_slip(self, words: list[str], place: int) -> bool:
+        word, last = words[place], place == len(words) - 1
+        typed = self._counts.get(" ".join(words), 1)
+        for meant in self._near(word):
+            if not last and abs(len(meant) - len(word)) > 1:
+                continue
+            rare = self._words[meant] >= _WORD_TIMES * self._words[word]
+            corrected = self._counts.get(" ".join([*words[:place], meant, *words[place + 1 :]]), 0)
+            if corrected >= (_TIMES_IF_RARE if rare else _TIMES) * typed or (rare and _is_long_slip(word, meant)):
+                return True
+        return False
+
+    def _near(self, word: str) -> list[str]:
+        """Return the more frequent words that `word` may have been meant to be."""
+        if word not in self._meant:
+            found = {meant for rest in (word, *_rests(word)) for meant in self._by_rest.get(rest, ())}
+            found = {meant for meant in found if is_near(word, meant) or _is_cut_off(word, meant)}
+            self._meant[word] = [meant for meant in found if self._words[meant] > self._words[word]]
+        return self._meant[word]
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutMisspellings(Dataset):
+    """A dataset whose train and valid splits leave misspellings out; what is measured on stays as it was typed."""
+
+    data: Dataset
+    _found: list[Misspellings] = field(default_factory=list, init=False, repr=False)
+
+    @classmethod
+    def of(cls, data: Dataset) -> Self:
+        """Wrap `data`."""
+        return cls(data.path, data.profile, data)
+
+    def counts(self, split: Split) -> dict[str, int]:
+        counts = self.data.counts(split)
+        if split is Split.TEST:
+            return counts
+        misspellings = self._misspellings()
+        return {query: count for query, count in counts.items() if not misspellings.holds(query)}
+
+    def rows(self, split: Split) -> list[str]:
+        rows = self.data.rows(split)
+        return rows if split is Split.TEST else [row for row in rows if not self._misspellings().holds(row)]
+
+    def about(self) -> dict[str, Any]:
+        return {**self.data.about(), "misspellings": "left out of train and valid"}
+
+    def _misspellings(self) -> Misspellings:
+        if not self._found:
+            self._found.append(Misspellings(self.data.counts(Split.TRAIN)))
+        return self._found[0]
+
+
+def is_near(one: str, other: str) -> bool:
+    """Tell whether a letter more, less or other, or two swapped neighbours, are all that tells two words apart.
+
+    >>> is_near("recieve", "receive"), is_near("diabets", "diabetes"), is_near("asthma", "asthama"), is_near("a", "bc")
+    (True, True, True, False)
+    """
+    same = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    if same is None:
+        return abs(len(one) - len(other)) == 1
+    left, right = one[same:], other[same:]
+    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return left[1:] == right[1:] or left[1:] == right or left == right[1:] or swapped
+
+
+def _is_judged(word: str) -> bool:
+    return len(word) >= _SHORTEST_WORD and word.isalpha()  # another number is another thing, not a slip
+
+
+def _is_cut_off(word: str, meant: str) -> bool:
+    return meant.startswith(word) and 0 < len(meant) - len(word) <= _MOST_MISSING
+
+
+def _is_long_slip(word: str, meant: str) -> bool:
+    shorter = min(len(word), len(meant))
+    begin = shorter - (len(word) == len(meant))  # what comes before the place where an ending may differ
+    return shorter >= _LONG_WORD and word[:begin] != meant[:begin] and is_near(word, meant)
+
+
+def _rests(word: str) -> Iterator[str]:
+    """Yield what slips leave of a word; near words have a rest in common, or one is a rest of the other."""
+    yield word
+    for place in range(1, len(word)):  # the first letter is seldom missed
+        yield word[:place] + word[place + 1 :]
+    for missing in range(2, _MOST_MISSING + 1):
+        yield word[:-missing]

@@ -1,0 +1,1 @@
+"""The neural network and how it learns."""

@@ -1,0 +1,127 @@
+"""Queries as rows of tokens, shuffled anew every epoch and packed into batches.
+
+A query is stored once, however often it was typed; an epoch is a shuffled list of row numbers in which each row occurs
+as often as its query was typed.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from halfword.training.network.distributed import World
+from halfword.training.network.network import IGNORED, Batch
+from halfword.training.segment import Segmenter
+
+_ENCODED_AT_ONCE = 100_000
+
+
+class TokenSource(Protocol):
+    """Gives the pieces of queries: always the same ones, or a segmentation drawn at every reading."""
+
+    def tokens(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """Return the targets of each row (rows, most tokens): pieces, end, then IGNORED."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestTokens:
+    """The best segmentation of every query."""
+
+    table: Tensor  # (queries, most tokens)
+
+    def tokens(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        return self.table[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """The queries of a split, ready to be read."""
+
+    source: TokenSource
+    counts: Tensor  # (queries): how often each was typed
+    characters: int  # of all rows, an end counted as one
+    begin: int  # the piece that every query begins with
+
+    @property
+    def rows(self) -> int:
+        """How many queries an epoch reads."""
+        return int(self.counts.sum())
+
+
+def best_tokens(queries: list[str], segmenter: Segmenter, most_tokens: int, device: torch.device) -> BestTokens:
+    """Segment every query once."""
+    dtype = np.int16 if segmenter.size <= np.iinfo(np.int16).max else np.int32
+    table = np.full((len(queries), most_tokens), IGNORED, dtype=dtype)
+    for start in range(0, len(queries), _ENCODED_AT_ONCE):
+        _fill(table[start:], segmenter, queries[start : start + _ENCODED_AT_ONCE])
+    return BestTokens(torch.from_numpy(table).to(device))
+
+
+def _fill(table: NDArray[np.integer], segmenter: Segmenter, queries: list[str]) -> None:
+    """Write the targets of `queries` into the first rows of `table`, all at once, since a loop would be slow."""
+    targets = [[*pieces, segmenter.end] for pieces in segmenter.encode(queries)]
+    lengths = np.fromiter(map(len, targets), np.int64, len(targets))
+    flat = np.fromiter(chain.from_iterable(targets), np.int64, lengths.sum())
+    rows = np.repeat(np.arange(len(targets)), lengths)
+    columns = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    kept = columns < table.shape[1]
+    table[rows[kept], columns[kept]] = flat[kept]
+
+
+def read_queries(counts: Mapping[str, int], source: TokenSource, begin: int, device: torch.device) -> Queries:
+    """Put the counts of a split beside the tokens of its queries."""
+    numbers = torch.tensor(list(counts.values()), device=device)
+    characters = sum((len(query) + 1) * count for query, count in counts.items())
+    return Queries(source, numbers, characters, begin)
+
+
+def epoch_rows(counts: Tensor, generator: torch.Generator) -> Tensor:
+    """Return the row of every reading in an epoch, in random order."""
+    rows = torch.repeat_interleave(torch.arange(len(counts), device=counts.device, dtype=torch.int32), counts)
+    return rows[torch.randperm(len(rows), generator=generator, device=counts.device)]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some batches of an epoch as rows of targets; each batch is sorted by falling length."""
+
+    targets: Tensor  # (batches, queries, most tokens)
+    active: Tensor  # (batches, most tokens): the queries still running at each step
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def batches(self, begin: int) -> Iterator[Batch]:
+        """Pack each batch as tightly as it goes."""
+        for targets, active in zip(self.targets, self.active.tolist(), strict=True):
+            yield pack(targets, tuple(running for running in active if running) or (1,), begin)
+
+
+def make_chunk(targets: Tensor, batch: int, world: World = World()) -> Chunk:  # noqa: B008
+    """Cut rows of targets into batches; the last one is filled up with empty rows.
+
+    Of several processes each takes its share of every batch, longest and shortest queries alike.
+    """
+    missing = -len(targets) % batch
+    filled = torch.nn.functional.pad(targets, (0, 0, 0, missing), value=IGNORED).view(-1, batch, targets.shape[1])
+    lengths = (filled != IGNORED).sum(2)
+    order = lengths.argsort(dim=1, descending=True, stable=True)[:, world.rank :: world.size]
+    steps = torch.arange(targets.shape[1], device=targets.device)
+    active = (lengths.gather(1, order)[:, :, None] > steps).sum(1)
+    return Chunk(filled.gather(1, order[:, :, None].expand(-1, -1, targets.shape[1])), active)
+
+
+def pack(targets: Tensor, active: tuple[int, ...], begin: int) -> Batch:
+    """Lay the running queries of each step one after the other; the input of a step is the target before it."""
+    inputs = torch.nn.functional.pad(targets[:, :-1], (1, 0), value=begin)
+    steps = range(len(active))
+    return Batch(
+        torch.cat([inputs[: active[step], step] for step in steps]).long().clamp_(min=0),
+        torch.cat([targets[: active[step], step] for step in steps]).long(),
+        active,
+    )

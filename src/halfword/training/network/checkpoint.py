@@ -1,0 +1,100 @@
+"""The state of an unfinished training, so that it can go on where it stopped.
+
+A checkpoint is a safetensors file. `__metadata__` holds `halfword-checkpoint`, the version of this layout, and `state`,
+a JSON text of `State`. Its arrays: `now.*` the weights, `best.*` those of the best epoch so far, `mean.*` and
+`square.*` Adam's two moments, and `segmenter`, the SentencePiece model.
+"""
+
+import json
+import zlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from halfword.core.errors import ModelFileError
+from halfword.core.files import whole_file
+from halfword.training.network.options import NetworkTraining
+
+FORMAT = "1"
+
+
+@dataclass(slots=True)
+class State:
+    """Where a training stands."""
+
+    options: dict[str, Any]  # of the run; a run that goes on must have the same
+    data: dict[str, int]  # what the data looks like, for the same reason
+    epoch: int = 0  # epochs that are over
+    step: int = 0  # steps of the epoch that are over
+    steps_in_all: int = 0
+    seconds: float = 0.0  # spent so far
+    loss_sum: float = 0.0  # of the epoch so far
+    queries: int = 0  # read in the epoch so far
+    history: list[dict[str, float]] = field(default_factory=list)  # an entry an epoch
+
+    @property
+    def best(self) -> dict[str, float] | None:
+        """Return the entry of the epoch with the least validation loss."""
+        return min(self.history, key=lambda entry: entry["valid_loss"], default=None)
+
+
+def write_checkpoint(path: Path, state: State, arrays: dict[str, Tensor]) -> None:
+    """Write a checkpoint, whole or not at all."""
+    metadata = {"halfword-checkpoint": FORMAT, "state": json.dumps(asdict(state))}
+    ready = {name: array.detach().cpu().contiguous() for name, array in arrays.items()}
+    encoded = save(ready, metadata)
+    with whole_file(path) as stream:
+        stream.write(encoded)
+
+
+def read_checkpoint(path: Path) -> tuple[State, dict[str, Tensor]]:
+    """Read a checkpoint back."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise ModelFileError(f"{path} does not exist, so there is nothing to resume; leave out --resume") from None
+    except (OSError, SafetensorError) as error:
+        raise ModelFileError(f"{path} cannot be read ({error}); delete it and train again") from error
+    if metadata.get("halfword-checkpoint") != FORMAT:
+        raise ModelFileError(f"{path} is no checkpoint of this version; delete it and train again")
+    return State(**json.loads(metadata["state"])), arrays
+
+
+def named(prefix: str, arrays: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the arrays whose names begin with `prefix`, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def check_same(path: Path, found: dict[str, Any], asked: dict[str, Any], what: str) -> None:
+    """Refuse to go on with other options or other data than before."""
+    different = sorted(name for name in {*found, *asked} if found.get(name) != asked.get(name))
+    if different:
+        changes = ", ".join(f"{name} was {found.get(name)}, is {asked.get(name)}" for name in different)
+        raise ModelFileError(
+            f"{path} was made with other {what} ({changes}); repeat them, or delete it and train again"
+        )
+
+
+def cpu_copy(arrays: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return copies that later steps do not change."""
+    return {name: array.detach().to("cpu", copy=True) for name, array in arrays.items()}
+
+
+def fingerprint(counts: dict[str, int]) -> dict[str, int]:
+    """Return numbers that tell one dataset from another."""
+    mixed = zlib.crc32("\n".join(counts).encode())
+    return {"queries": len(counts), "rows": sum(counts.values()), "crc": mixed}
+
+
+def describe(options: NetworkTraining) -> dict[str, Any]:
+    """Return the options as one level of JSON."""
+    flat: dict[str, Any] = {}
+    for name, value in json.loads(json.dumps(asdict(options))).items():
+        flat |= value if isinstance(value, dict) else {name: value}
+    return flat

@@ -1,0 +1,149 @@
+"""The network part of a model: from the counts of a dataset to pieces and weights."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from halfword.core.errors import ModelFileError
+from halfword.core.model_file import Array
+from halfword.data.dataset import Dataset, Split
+from halfword.training.network.batches import Queries, TokenSource, best_tokens, read_queries
+from halfword.training.network.checkpoint import (
+    State,
+    check_same,
+    describe,
+    fingerprint,
+    named,
+    read_checkpoint,
+)
+from halfword.training.network.distributed import World, choose_device, join_world
+from halfword.training.network.loss_plot import write_loss_plot
+from halfword.training.network.network import Network
+from halfword.training.network.options import NetworkTraining, checkpoint_path
+from halfword.training.network.sample import sampled_tokens
+from halfword.training.network.step import Stepper, seeded
+from halfword.training.network.teacher import Teacher, read_teacher
+from halfword.training.network.train_network import RunOptions, Training
+from halfword.training.network.weights import network_arrays
+from halfword.training.segment import Segmenter, piece_arrays, train_segmenter
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedNetwork:
+    """What goes into the model file, and whether this process is the one that writes it."""
+
+    arrays: dict[str, Array]
+    card: dict[str, Any]
+    segmenter: Segmenter
+    writes: bool
+
+
+def learn_network(
+    data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Callable[[str], None]
+) -> LearnedNetwork:
+    """Train a network, or go on with one that was stopped, and return the best that was found."""
+    started = time.monotonic()
+    device = choose_device(run.device)
+    with join_world(device) as world:
+        progress("reading the train and valid splits")
+        train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
+        options = options.fitted(sum(train.values()), world.size)
+        state, arrays = _start(output, run, State(describe(options), fingerprint(train)))
+        segmenter = _segmenter(train, arrays, options, world, device, progress)
+        progress(f"segmenting {len(train):,} queries")
+        queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
+        teacher = read_teacher(options.teachers, segmenter, device)
+        stepper = make_stepper(segmenter, options, world, device, teacher)
+        _restore(stepper, arrays, state)
+        state.seconds += time.monotonic() - started
+        training = Training(stepper, queries[0], queries[1], state, output, segmenter.model, run)
+        if arrays:
+            training.best_weights = named("best.", arrays)
+        training.run(progress)
+        if world.rank == 0:
+            write_loss_plot(output.with_name(f"{output.name}.loss.svg"), state.history)
+        return _result(training, segmenter, world)
+
+
+def make_stepper(
+    segmenter: Segmenter,
+    options: NetworkTraining,
+    world: World,
+    device: torch.device,
+    teacher: Teacher | None = None,
+) -> Stepper:
+    """Make a fresh network and what trains it fastest on `device`."""
+    network = Network(segmenter.size, options.network, seeded(torch.device("cpu"), options.seed, "weights")).to(device)
+    if device.type == "cuda" and find_spec("triton"):
+        from halfword.training.network.graph_step import GraphStepper
+
+        return GraphStepper(network, options, segmenter.begin, world, teacher)
+    return Stepper(network, options, segmenter.begin, world, teacher)
+
+
+def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str, Tensor]]:
+    path = checkpoint_path(output)
+    if run.resume:
+        state, arrays = read_checkpoint(path)
+        state.options["time_limit"] = fresh.options["time_limit"]  # one may well grow impatient
+        check_same(path, state.options, fresh.options, "options")
+        check_same(path, state.data, fresh.data, "data")
+        return state, arrays
+    if path.exists():
+        raise ModelFileError(f"{path} is left from a training that was stopped; go on with --resume, or delete it")
+    return fresh, {}
+
+
+def _segmenter(
+    counts: dict[str, int],
+    arrays: dict[str, Tensor],
+    options: NetworkTraining,
+    world: World,
+    device: torch.device,
+    progress: Callable[[str], None],
+) -> Segmenter:
+    if arrays:
+        return Segmenter(arrays["segmenter"].numpy().tobytes())
+    progress(f"learning {options.segment.kind} pieces")
+    model = train_segmenter(counts, options.segment).model if world.rank == 0 else b""
+    return Segmenter(world.from_first(model, device))
+
+
+def _queries(counts: dict[str, int], segmenter: Segmenter, options: NetworkTraining, device: torch.device) -> Queries:
+    source: TokenSource
+    if options.samples:
+        source = sampled_tokens(list(counts), segmenter, options.most_tokens, options.alpha, device)
+    else:
+        source = best_tokens(list(counts), segmenter, options.most_tokens, device)
+    return read_queries(counts, source, segmenter.begin, device)
+
+
+def _restore(stepper: Stepper, arrays: dict[str, Tensor], state: State) -> None:
+    if arrays:
+        stepper.network.load_state_dict(named("now.", arrays))
+        stepper.restore(arrays, state.steps_in_all)
+
+
+def _result(training: Training, segmenter: Segmenter, world: World) -> LearnedNetwork:
+    state, options = training.state, training.options
+    training.network.load_state_dict(training.best_weights)
+    arrays = {**piece_arrays(segmenter), **network_arrays(training.network.weights())}
+    card = {
+        "pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size},
+        "network": {
+            "embedding_size": options.network.embedding_size,
+            "hidden_size": options.network.hidden_size,
+            "layers": options.network.layers,
+            "options": state.options,
+            "best": state.best,
+            "epochs": state.epoch,
+            "minutes": round(state.seconds / 60, 2),
+        },
+    }
+    return LearnedNetwork(arrays, card, segmenter, world.rank == 0)

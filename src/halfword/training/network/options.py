@@ -1,0 +1,171 @@
+"""How a network is trained: the options, the presets, and the learning rate as training goes on; needs no torch."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from halfword.core.errors import OptionError
+from halfword.training.segment import Kind, SegmentOptions
+
+
+class Schedule(StrEnum):
+    """How the learning rate moves."""
+
+    CONSTANT = "constant"
+    DECAY = "decay"  # up over the warm-up, then down to zero in a straight line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkOptions:
+    """The sizes of a network, and how much of it is dropped while it learns."""
+
+    embedding_size: int = 100
+    hidden_size: int = 600
+    layers: int = 1
+    summary_size: int = 0  # fewer numbers that the hidden values are summed up in for a layer's next step; 0: all
+    input_dropout: float = 0.0
+    recurrent_dropout: float = 0.25  # of the candidate, drawn anew at every step
+    hidden_dropout: float = 0.0  # between layers
+    output_dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if "dropout" in name and not 0 <= value < 1:
+                raise OptionError(f"{name} must lie between 0 and 1, got {value}")
+            least = 0 if name == "summary_size" else 1
+            if "dropout" not in name and not least <= value <= 16384:
+                raise OptionError(f"{name} must lie between {least} and 16384, got {value}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkTraining:
+    """Everything that decides which network comes out."""
+
+    segment: SegmentOptions = field(default_factory=SegmentOptions)
+    network: NetworkOptions = field(default_factory=NetworkOptions)
+    alpha: float = 0.2  # how sharply unigram segmentations are drawn; 0 takes the best one, as char and bpe do
+    epochs: int = 30
+    batch: int = 0  # queries a step, in each process; 0 for what suits the data
+    learning_rate: float = 0.0  # of Adam, at its highest; 0 for what suits the batch
+    schedule: Schedule = Schedule.DECAY
+    warmup: float = 0.05  # share of the training over which the learning rate rises
+    clip: float = 0.25  # longest gradient
+    weight_decay: float = 0.0
+    teachers: tuple[str, ...] = ()  # model files whose networks, their mean, teach this one
+    teacher_share: float = 0.7  # of the target that is what a teacher says, where there is one, not the next piece
+    most_tokens: int = 40  # a query is cut here
+    seed: int = 0
+    time_limit: float | None = None  # minutes
+
+    def __post_init__(self) -> None:
+        _check("epochs", self.epochs, 1, 10_000)
+        _check("batch", self.batch, 0, 1_000_000)
+        _check("learning rate", self.learning_rate, 0, 1)
+        _check("alpha", self.alpha, 0, 10)
+        _check("warmup", self.warmup, 0, 0.9)
+        _check("clip", self.clip, 1e-9, 1e9)
+        _check("weight decay", self.weight_decay, 0, 1)
+        _check("teacher share", self.teacher_share, 0, 1)
+        _check("most tokens", self.most_tokens, 2, 1000)
+        _check("time limit", self.time_limit or 1, 1e-9, 1e6)
+
+    @property
+    def samples(self) -> bool:
+        """Whether a segmentation is drawn at every reading."""
+        return self.segment.kind is Kind.UNIGRAM and self.alpha > 0
+
+    def fitted(self, rows: int, processes: int = 1) -> "NetworkTraining":
+        """Return these options with a batch that suits so many queries an epoch, and a learning rate that suits it.
+
+        A small log needs many small steps, a large one fills a GPU; Adam's steps may grow with the root of the batch.
+        """
+        batch = self.batch or min(max(2 ** ((rows // _STEPS_AN_EPOCH).bit_length() - 1), 64), _LARGEST_BATCH)
+        rate = self.learning_rate or _HIGHEST_RATE * min(math.sqrt(batch * processes / _LARGEST_BATCH), 1.0)
+        return replace(self, batch=batch, learning_rate=rate)
+
+    def learning_rate_at(self, progress: float) -> float:
+        """Return the learning rate when `progress` of the training, from 0 to 1, is over.
+
+        >>> NetworkTraining(learning_rate=0.1, warmup=0.5).learning_rate_at(0.75)
+        0.05
+        """
+        if self.schedule is Schedule.CONSTANT:
+            return self.learning_rate
+        rising = progress / self.warmup if self.warmup else 1.0
+        return self.learning_rate * max(min(rising, (1 - progress) / (1 - self.warmup)), 0.0)
+
+
+_STEPS_AN_EPOCH = 100  # at the least, where the log allows batches of 64
+_LARGEST_BATCH = 4096
+_HIGHEST_RATE = 2e-2  # at the largest batch
+
+
+def _check(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise OptionError(f"{name} must lie between {least:g} and {most:g}, got {value}")
+
+
+PRESETS = {
+    "default": NetworkTraining(network=NetworkOptions(embedding_size=256, hidden_size=400)),
+    "fast": NetworkTraining(network=NetworkOptions(embedding_size=128, hidden_size=300)),
+    "teacher": NetworkTraining(  # too large to ask at every key
+        network=NetworkOptions(embedding_size=300, hidden_size=1200, input_dropout=0.1, output_dropout=0.3), epochs=60
+    ),
+    "taught": NetworkTraining(  # what teachers say is smooth already, so less is dropped
+        network=NetworkOptions(embedding_size=1000, hidden_size=1200, summary_size=320, recurrent_dropout=0.1),
+        epochs=60,
+        teacher_share=0.9,
+    ),
+    "paper": NetworkTraining(
+        segment=SegmentOptions(kind=Kind.BPE, size=256, coverage=0.9995),
+        batch=1024,
+        learning_rate=5e-3,
+        schedule=Schedule.CONSTANT,
+        warmup=0.0,
+    ),
+}
+
+
+TEACHERS = 5  # for a taught network, each from other weights: what they agree on is worth more than what one says
+
+
+def checkpoint_path(output: Path) -> Path:
+    """Return where the state of an unfinished training of the model file `output` lies."""
+    return output.with_name(f"{output.name}.checkpoint")
+
+
+def preset_named(name: str) -> NetworkTraining:
+    """Return the preset called `name`."""
+    if name not in PRESETS:
+        raise OptionError(f"preset {name!r} is unknown; choose one of: {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def changed(options: NetworkTraining, changes: Mapping[str, Any]) -> NetworkTraining:
+    """Return `options` with some fields changed, those of `segment` and `network` named without their owner."""
+    ready = dict(changes)
+    for name, kind in {"kind": Kind, "schedule": Schedule}.items():
+        if name in ready:
+            ready[name] = _member(kind, ready[name])
+    return replace(
+        options,
+        segment=replace(options.segment, **_take(SegmentOptions, ready)),
+        network=replace(options.network, **_take(NetworkOptions, ready)),
+        **_take(NetworkTraining, ready),
+    )
+
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def _member(kind: type[_Choice], name: str) -> _Choice:
+    if name not in list(kind):
+        raise OptionError(f"{name!r} is unknown; choose one of: {', '.join(kind)}")
+    return kind(name)
+
+
+def _take(owner: type[Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {each.name: changes[each.name] for each in fields(owner) if each.name in changes}

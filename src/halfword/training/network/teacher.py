@@ -1,0 +1,78 @@
+"""Distillation: larger networks tell a smaller one how likely every piece is as the next, not only which one came."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from halfword.core.errors import ModelFileError
+from halfword.core.model_file import read_header
+from halfword.search.reference import read_arrays
+from halfword.training.network.network import IGNORED, Batch, Network, token_losses
+from halfword.training.network.options import NetworkOptions
+from halfword.training.network.weights import Weights
+from halfword.training.segment import Segmenter, piece_arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Teacher:
+    """One network or several, which then count as one that says their mean."""
+
+    networks: tuple[Network, ...]
+
+    @torch.no_grad()
+    def probabilities(self, batch: Batch) -> Tensor:
+        """Return how likely each piece is as the next one (tokens, pieces)."""
+        generator = torch.Generator(batch.inputs.device)  # for nothing: a teacher drops nothing
+        return mean_probabilities(network.logits(batch, generator) for network in self.networks)
+
+
+def mean_probabilities(logits: Iterable[Tensor]) -> Tensor:
+    """Return the mean of the probabilities that networks give."""
+    probabilities = [each.softmax(1) for each in logits]
+    return sum(probabilities[1:], start=probabilities[0]) / len(probabilities)
+
+
+def taught_losses(logits: Tensor, targets: Tensor, taught: Tensor | None, trust: float) -> Tensor:
+    """Return the loss of each token (tokens) when `trust` of its target is what the teacher says."""
+    losses = token_losses(logits, targets)
+    if taught is None:
+        return losses
+    soft = torch.where(targets == IGNORED, 0.0, -(taught * functional.log_softmax(logits, 1)).sum(1))
+    return losses + trust * (soft - losses)
+
+
+def read_teacher(paths: Sequence[str], segmenter: Segmenter, device: torch.device) -> Teacher | None:
+    """Read the networks of model files; they must know the same pieces as the network that they are to teach."""
+    networks = tuple(_network(Path(path), segmenter).to(device).eval().requires_grad_(False) for path in paths)
+    return Teacher(networks) if networks else None
+
+
+def _network(path: Path, segmenter: Segmenter) -> Network:
+    header = read_header(path)
+    if not header.holds("network"):
+        raise ModelFileError(f"{path} has no network that could teach; name a model file with one")
+    arrays = read_arrays(path)
+    ours = piece_arrays(segmenter)["pieces.text"].data
+    if arrays["pieces.text"].tobytes() != ours:
+        raise ModelFileError(
+            f"{path} knows other pieces than the network to be taught; train both from the same data with the same "
+            f"segmentation and vocabulary"
+        )
+    weights: Weights = {
+        name.removeprefix("network."): array
+        for name, array in arrays.items()
+        if name.startswith("network.") and not name.endswith((".int8", ".scale"))
+    }
+    if "embedding" not in weights:
+        raise ModelFileError(f"{path} keeps its network in 8 bits alone, which is too coarse to teach")
+    layers = sum(name.endswith(".norm_scale") for name in weights)
+    width, hidden = weights["projection"].shape
+    summary = len(weights.get("layer0.summary", ()))
+    sizes = NetworkOptions(embedding_size=width, hidden_size=hidden, layers=layers, summary_size=summary)
+    network = Network(segmenter.size, sizes, torch.Generator())
+    network.load_weights(weights)
+    return network

@@ -1,0 +1,57 @@
+"""The weights of a network as arrays of a model file, in fp32 and in int8."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfword.core.model_file import Array
+
+Weights = dict[str, NDArray[np.float32]]  # by name in the model file, without `network.`
+
+
+_READ_WHOLE = ("network.embedding", "network.projection", "network.layer0.input")  # in fp32, when a model is loaded
+
+
+def network_arrays(weights: Mapping[str, NDArray[np.float32]]) -> dict[str, Array]:
+    """Return `weights` as arrays for a model file, matrices also in int8."""
+    arrays = {}
+    for name, weight in weights.items():
+        arrays[f"network.{name}"] = _array("F32", weight.astype("<f4"))
+        if weight.ndim == 2:
+            arrays |= _in_8_bits(f"network.{name}", weight)
+    return arrays
+
+
+def without_unused(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return arrays of a model file without the 8-bit form of what the engine takes from the fp32 form.
+
+    Only a narrow embedding is multiplied in 8 bits; it is rounded when it is loaded.
+    """
+    unused = {f"{name}.{form}" for name in _READ_WHOLE if name in arrays for form in ("int8", "scale")}
+    return {name: array for name, array in arrays.items() if name not in unused}
+
+
+def in_8_bits(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return arrays of a model file, the network's matrices in 8 bits alone."""
+    small = {name: array for name, array in arrays.items() if f"{name}.int8" not in arrays}
+    for name, array in list(small.items()):
+        if name.startswith("network.") and array.dtype == "F32" and array.shape is not None and len(array.shape) == 2:
+            small |= _in_8_bits(name, np.frombuffer(small.pop(name).data, "<f4").reshape(array.shape))
+    return small
+
+
+def _in_8_bits(name: str, weight: NDArray[np.float32]) -> dict[str, Array]:
+    rounded, scale = quantise(weight)
+    return {f"{name}.int8": _array("I8", rounded), f"{name}.scale": _array("F32", scale.astype("<f4"))}
+
+
+def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return a matrix (outputs, inputs) as whole numbers from -127 to 127 and a scale for each output."""
+    largest = np.abs(matrix).max(axis=1)
+    scale = np.where(largest > 0, largest / 127, 1).astype(np.float32)
+    return np.rint(matrix / scale[:, None]).astype(np.int8), scale
+
+
+def _array(dtype: str, values: NDArray[np.generic]) -> Array:
+    return Array(dtype, np.ascontiguousarray(values).tobytes(), values.shape)

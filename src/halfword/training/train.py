@@ -1,0 +1,207 @@
+"""A dataset becomes a model file: each part that was asked for is learned from the train split."""
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from halfword.core.errors import ModelFileError, OptionError, require
+from halfword.core.files import check_output_file, scratch_folder
+from halfword.core.model_file import Array, read_header, write_model
+from halfword.data.dataset import Dataset, Split
+from halfword.search.filtered import SHIPPED, read_blocklist
+from halfword.search.model import PARTS, import_engine, open_model_file
+from halfword.training.network.options import NetworkTraining, changed, checkpoint_path, preset_named
+from halfword.training.spellings import learn_spellings
+
+_LARGEST_COUNT = 2**32 - 1
+_ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every step
+_COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/blend.md)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainOptions:
+    """What to learn; how the network learns is left to its default preset unless it is given."""
+
+    parts: tuple[str, ...] = PARTS
+    network: NetworkTraining | None = None
+    memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
+    compact: bool = False  # store the network in 8 bits only, a quarter of the size
+    note: str | None = None  # for the card
+    licence: str | None = None
+    base: Path | None = None  # a model file whose pieces and network are taken over instead of learned
+    device: str | None = None  # cpu or cuda; left out, the best there is
+    resume: bool = False  # go on with a training that was stopped
+
+    def __post_init__(self) -> None:
+        unknown = [part for part in self.parts if part not in PARTS]
+        if unknown or not self.parts:
+            raise OptionError(f"parts must be some of {', '.join(PARTS)}; got {', '.join(unknown) or 'none'}")
+
+
+def train(
+    data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None] = lambda stage: None
+) -> dict[str, Any]:
+    """Learn from the train split of `data`, write the model file `output` and return its card."""
+    from halfword.core.version import __version__
+
+    check_output_file(output)
+    needs_engine = "popular" in options.parts or len(options.parts) > 1
+    if needs_engine:
+        import_engine()  # a missing engine should be known now, not after hours
+    learned = _learn_pieces(data, output, options, progress)
+    card = {
+        "halfword": __version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "profile": data.profile.name,
+        "parts": learned.card,
+        "data": data.about(),
+        **{name: value for name, value in (("note", options.note), ("licence", options.licence)) if value},
+    }
+    if not learned.writes:
+        return card
+    arrays = _stored(learned.arrays, options.compact)
+    counts = data.counts(Split.TRAIN) if {"popular", "ngram"} & set(options.parts) else {}
+    if "ngram" in options.parts:
+        progress("learning the n-gram memory")
+        arrays |= _memory_arrays(counts, learned, options)
+        learned.card["ngram"] = {"megabytes": _megabytes(arrays, "ngram")}
+    if "popular" in options.parts:
+        progress("indexing the train split")
+        arrays |= popular_arrays(counts)
+        if len(options.parts) > 1:  # else nobody asks them
+            arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
+        learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
+    if needs_engine:
+        arrays |= _fitted(arrays, card, data, output, options, progress)
+    progress("writing the model")
+    write_model(output, arrays, card)
+    checkpoint_path(output).unlink(missing_ok=True)
+    return card
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What goes into the model file so far, what cuts queries into pieces, and whether this process writes the file."""
+
+    arrays: dict[str, Array]
+    card: dict[str, Any]
+    segment: Callable[[list[str]], list[list[int]]] | None
+    writes: bool
+
+
+def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]) -> Learned:
+    """Learn the pieces and, if it is wanted, the network; or take both over from another model file."""
+    if options.base is not None:
+        return _taken_over(options.base, options)
+    if "network" in options.parts:
+        return _learn_network(data, output, options, progress)
+    if "ngram" not in options.parts:
+        return Learned({}, {}, None, True)
+    for module in ("numpy", "sentencepiece"):
+        require(module, "train")
+    from halfword.training.segment import piece_arrays, train_segmenter
+
+    progress("learning the pieces")
+    segmenter = train_segmenter(data.counts(Split.TRAIN), (options.network or NetworkTraining()).segment)
+    card = {"pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size}}
+    return Learned(piece_arrays(segmenter), card, segmenter.encode, True)
+
+
+def _taken_over(base: Path, options: TrainOptions) -> Learned:
+    header = read_header(base)
+    if not header.holds("pieces"):
+        raise ModelFileError(f"{base} has no pieces to take over; name a model file with a network or a memory")
+    parts = {"pieces", *({"network"} & set(options.parts))}
+    content = base.read_bytes()
+    arrays = {
+        name: Array(place.dtype, content[place.begin : place.end], place.shape)
+        for name, place in header.places.items()
+        if name.partition(".")[0] in parts
+    }
+    segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
+    return Learned(arrays, {part: header.card.get("parts", {}).get(part, {}) for part in sorted(parts)}, segment, True)
+
+
+def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
+    """Return the network's arrays in the forms in which they are kept."""
+    if not any(name.startswith("network.") for name in arrays):
+        return dict(arrays)
+    from halfword.training.network.weights import in_8_bits, without_unused
+
+    return in_8_bits(arrays) if compact else without_unused(arrays)
+
+
+def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOptions) -> dict[str, Array]:
+    from halfword.training.companions import learn_companions
+    from halfword.training.kneser_ney import Corpus
+    from halfword.training.ngram import NgramOptions, learn_ngram
+
+    assert learned.segment is not None
+    room, words = options.memory_size, {}
+    if "popular" in options.parts:  # else nobody asks them
+        words = learn_companions(counts, None if room is None else room / 4)
+    if room is not None:
+        room -= sum(len(array.data) for array in words.values()) / 1e6
+    special = struct.unpack("<4I", learned.arrays["pieces.special"].data)
+    # Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
+    weights = (max(1, round(count**_COUNT_POWER)) for count in counts.values())
+    pairs = zip(learned.segment(list(counts)), weights, strict=True)
+    size = len(learned.arrays["pieces.kind"].data)
+    corpus = Corpus.of(pairs, vocabulary=size, begin=special[2], end=special[3])
+    return words | learn_ngram(corpus, NgramOptions(order=_ORDER, megabytes=room))
+
+
+def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
+    return round(sum(len(array.data) for name, array in arrays.items() if name.startswith(f"{part}.")) / 1e6, 2)
+
+
+def _fitted(
+    arrays: dict[str, Array],
+    card: dict[str, Any],
+    data: Dataset,
+    output: Path,
+    options: TrainOptions,
+    progress: Callable[[str], None],
+) -> dict[str, Array]:
+    """Return the weights of the blend, fitted on the validation split with the model as it is so far."""
+    from halfword.training.fit_blend import fit_mixture, fit_popularity
+
+    rows = data.rows(Split.VALID)
+    fitted: dict[str, Array] = {}
+    with scratch_folder(output) as folder:
+        path = folder / "unfitted.halfword"
+        if {"ngram", "network"} <= set(options.parts):
+            write_model(path, arrays, card)
+            fitted |= fit_mixture(path, rows, progress)
+        if "popular" in options.parts and {"ngram", "network"} & set(options.parts):
+            write_model(path, arrays | fitted, card)
+            fitted |= fit_popularity(path, rows, progress)
+    return fitted
+
+
+def network_training(preset: str, changes: Mapping[str, Any]) -> NetworkTraining:
+    """Return a preset with those of `changes` that are not None."""
+    return changed(preset_named(preset), {name: value for name, value in changes.items() if value is not None})
+
+
+def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]) -> Learned:
+    for module in ("numpy", "torch", "sentencepiece", "safetensors"):
+        require(module, "train")
+    from halfword.training.network.learn_network import learn_network
+    from halfword.training.network.train_network import RunOptions
+
+    run = RunOptions(device=options.device, resume=options.resume)
+    learned = learn_network(data, output, options.network or NetworkTraining(), run, progress)
+    return Learned(learned.arrays, learned.card, learned.segmenter.encode, learned.writes)
+
+
+def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
+    """Return the popularity index of `counts`, as arrays for a model file."""
+    too_large = next((query for query, count in counts.items() if count > _LARGEST_COUNT), None)
+    if too_large is not None:
+        raise OptionError(f"the count of {too_large!r} is {counts[too_large]}; scale the counts below 2^32")
+    arrays = import_engine().popular_arrays(list(counts.items()))
+    return {name: Array(dtype, data) for name, (dtype, data) in arrays.items()}
