@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 import torch
 
 from halfword.core import metrics
+from halfword.core.options import SearchOptions
 from halfword.data.dataset import open_dataset
 from halfword.evaluation.evaluate import BatchCompleter, EvaluateOptions, sample_rows
 from halfword.search.gpu.batched import BatchedNeural
 from halfword.search.gpu.search import Work
 from halfword.search.gpu.starts import Starts, StartTree
-from halfword.search.model import Completer, Completion, SearchOptions, load
+from halfword.search.model import Completer, Completion, load
 
 PEAK = 790e12  # bf16 operations a second that PyTorch reaches on an H200
 

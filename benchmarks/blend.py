@@ -21,7 +21,7 @@ from halfword.core import metrics
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.evaluation.evaluate import EvaluateOptions, evaluate, sample_rows
-from halfword.search.model import EngineCompleter
+from halfword.search.model import Model
 
 # Rivals as measured on the same rows and the same kind of machine: completions a second, MRR over all.
 RIVALS = {
@@ -44,7 +44,7 @@ ABLATION = (
 )
 
 
-def measure(model: EngineCompleter, rows: list[str], seen: np.ndarray, options: SearchOptions) -> dict[str, Any]:
+def measure(model: Model, rows: list[str], seen: np.ndarray, options: SearchOptions) -> dict[str, Any]:
     """Return quality and latency over `rows`."""
     prefixes = [row[: metrics.hashed_prefix_length(row)] for row in rows]
     seconds, values = [], []

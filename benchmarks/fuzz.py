@@ -20,7 +20,7 @@ from pathlib import Path
 
 from halfword import Completion, HalfwordError, SearchOptions, load
 from halfword.search import model as completing
-from halfword.search.model import PRECISIONS, EngineCompleter, import_engine
+from halfword.search.model import PRECISIONS, Model, import_engine
 from random_models import KINDS, damage, random_model, random_text
 
 HANG_SECONDS = 600  # for one model and all it is asked: seconds under the sanitizers, a minute on a busy machine
@@ -62,7 +62,7 @@ def random_options(chance: random.Random) -> SearchOptions:
     )
 
 
-def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally) -> EngineCompleter:
+def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally) -> Model:
     """Load a model in any precision, with any kernels, and with caches that are off, tiny or as users have them."""
     completing.CACHED_STATES, completing.CACHED_ANSWERS = chance.choice([(1, 1), (20, 2), (1024, 4096)])
     precision, kernels = chance.choice(PRECISIONS), chance.choice(import_engine().available_kernels())
@@ -76,7 +76,7 @@ def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally
 class Subject:
     """A model whose every answer is looked at."""
 
-    model: EngineCompleter
+    model: Model
     whole: bool  # a damaged one may answer nonsense, but not too much of it
     tally: Tally
 

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.data.dataset import Split, open_dataset
-from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.search.model import Completion
 from halfword.serve.http.app import App
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.log import Log

@@ -25,7 +25,7 @@ from tests.toy import COUNTS, Toy, write_toy
 
 from halfword import Completion, SearchOptions, load
 from halfword.search import model as completing
-from halfword.search.model import PRECISIONS, EngineCompleter, engine_options
+from halfword.search.model import PRECISIONS, Model, engine_options
 from random_models import KINDS
 
 HANG_SECONDS = 120  # beyond the time asked for
@@ -48,7 +48,7 @@ class Slot:
 
     path: Path
     precision: str
-    model: EngineCompleter
+    model: Model
     expected: dict[Asked, list[Completion]]
 
     def reload(self) -> None:
@@ -96,7 +96,7 @@ def type_a_query(slot: Slot, chance: random.Random) -> int:
 def complete_a_batch(slot: Slot, chance: random.Random) -> int:
     """Complete many prefixes on the engine's own threads."""
     prefixes, options = chance.choices(PREFIXES, k=20), chance.choice(OPTIONS)
-    found = slot.model._part.complete_batch(prefixes, engine_options(options), 4, Completion)
+    found = slot.model._engine.complete_batch(prefixes, engine_options(options), 4, Completion)
     assert found == [slot.expected[prefix, options] for prefix in prefixes], (slot.path, prefixes, options)
     return len(prefixes)
 

@@ -6,7 +6,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.search.model import Completion
 from halfword.serve.http.app import App
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.log import Log

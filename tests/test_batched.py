@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from halfword import SearchOptions, load
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.model_file import Array, write_model
+from halfword.core.options import DEFAULTS
 from halfword.evaluation.evaluate import BatchCompleter
 from halfword.search.gpu.batched import BatchedNeural
-from halfword.search.model import DEFAULTS
 from halfword.training.network.weights import network_arrays
 from tests.conftest import MakeModel
 from tests.test_neural import OPTIONS, PREFIXES, TOYS, assert_equal, assert_equal_if_sure, load_both

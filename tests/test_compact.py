@@ -6,7 +6,7 @@ import pytest
 
 from halfword.core.model_file import read_header
 from halfword.data.dataset import open_dataset
-from halfword.search.model import Neural, load
+from halfword.search.model import load
 from halfword.search.reference import PlainNeural
 from halfword.training.train import TrainOptions, train
 from tests.toy import Toy, write_toy
@@ -31,8 +31,7 @@ def test_the_32_bit_matrices_are_left_out(compact: Path) -> None:
 @pytest.mark.parametrize("prefix", ["", "a", "ab c", "d"])
 def test_the_engine_completes_as_the_plain_search_does(compact: Path, prefix: str) -> None:
     model = load(compact, precision="fp32")
-    assert isinstance(model, Neural)
-    found, expected = model.complete(prefix), PlainNeural(compact, model._part.segment_best).complete(prefix)
+    found, expected = model.complete(prefix), PlainNeural(compact, model._engine.segment_best).complete(prefix)
     assert [completion.text for completion in found] == [completion.text for completion in expected]
     assert [each.score for each in found] == pytest.approx([each.score for each in expected], abs=1e-3)
     assert load(compact).complete(prefix)

@@ -11,6 +11,7 @@ from safetensors import safe_open
 from halfword import load
 from halfword.core.errors import ModelFileError, OutputError
 from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.policy import DEFAULT_POLICY
 from tests.conftest import COUNTS, MakeModel
 
 pytestmark = pytest.mark.engine
@@ -33,7 +34,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
 
 def test_the_safetensors_library_opens_it(make_model: MakeModel) -> None:
     with safe_open(make_model(COUNTS), framework="numpy") as file:
-        assert file.metadata()["halfword"] == "1"
+        assert file.metadata()["halfword"] == "2"
         assert sorted(file.get_tensor("popular.count")) == sorted(COUNTS.values())
 
 
@@ -42,7 +43,8 @@ def header_of(metadata: object, **entries: object) -> bytes:
     return struct.pack("<Q", len(encoded)) + encoded
 
 
-CARD = {"halfword": "1", "card": '{"profile": "default"}'}
+POLICY = json.dumps(DEFAULT_POLICY.to_json())
+CARD = {"halfword": "2", "card": '{"profile": "default"}', "policy": POLICY}
 
 
 @pytest.mark.parametrize(
@@ -52,9 +54,12 @@ CARD = {"halfword": "1", "card": '{"profile": "default"}'}
         (b"abc", "is not a model file: it does not begin like one"),
         (b"\x50\x4b\x03\x04" + bytes(100), "is not a model file: it does not begin like one"),
         (header_of({"format": "pt"}), "a safetensors file of another program"),
-        (header_of({"halfword": "99", "card": "{}"}), "format 99, this build reads 1; run `halfword train` again"),
-        (header_of({"halfword": "1", "card": "{"}), "is damaged: its card is not JSON"),
-        (header_of({"halfword": "1", "card": "[]"}), "is damaged: its card is not a JSON object"),
+        (header_of({"halfword": "99", "card": "{}"}), "format 99, this build reads 2; make it anew with"),
+        (header_of({**CARD, "card": "{"}), "is damaged: its card is not JSON"),
+        (header_of({**CARD, "card": "[]"}), "is damaged: its card is not a JSON object"),
+        (header_of({**CARD, "card": 7}), "is damaged: its metadata are not texts"),
+        (header_of({**CARD, "policy": "{}"}), "the policy's numbers do not fit this version"),
+        (header_of({**CARD, "policy": POLICY.replace("10.0", "-1")}), "the policy's many_queries must lie between"),
         (struct.pack("<Q", 8) + b"{nothing", "is damaged: its header is not JSON"),
         (struct.pack("<Q", 500) + b"{}", "is damaged: its header of 500 bytes is cut off"),
         (header_of(CARD, a={"dtype": "U8", "shape": [9], "data_offsets": [0, 9]}), "the array a is cut off"),
@@ -71,6 +76,20 @@ def test_a_foreign_or_damaged_file_is_refused_with_its_reason(content: bytes, re
     assert reason in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+DATA = Path(__file__).parent / "data"
+
+
+def test_a_file_of_an_older_format_is_refused_with_the_command_that_makes_a_new_one() -> None:
+    with pytest.raises(ModelFileError, match="format 1, this build reads 2; make it anew with: halfword train"):
+        load(DATA / "format-1.halfword")
+
+
+def test_the_first_file_of_this_format_is_still_read() -> None:
+    model = load(DATA / "format-2.halfword")
+    assert model.parts == ("popular", "ngram")
+    assert model.complete("new", count=3).texts == ["news", "new york", "new york times"]
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:

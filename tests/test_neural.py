@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from halfword import Completion, Neural, SearchOptions, load
+from halfword import Completion, Model, SearchOptions, load
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.search.model import engine_options, import_engine
@@ -25,14 +25,13 @@ CROWD = 2048  # rows: when a search needs more, the shortest hypotheses go first
 RELATIVE = 1e-5  # of a score of hundreds of nats a float keeps no more
 
 
-def load_both(path: Path) -> tuple[Neural, PlainNeural]:
+def load_both(path: Path) -> tuple[Model, PlainNeural]:
     model = load(path, precision="fp32")
-    assert isinstance(model, Neural)
-    return model, PlainNeural(path, model._part.segment_best)
+    return model, PlainNeural(path, model._engine.segment_best)
 
 
 @pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Neural, PlainNeural]:
+def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, PlainNeural]:
     return load_both(write_toy(tmp_path_factory.mktemp("toy") / "toy.halfword", Toy()))
 
 
@@ -133,8 +132,7 @@ class PlainByLength(PlainNeural):
 def test_it_finds_what_a_search_length_by_length_finds_even_when_too_many_wait(prune: bool, tmp_path: Path) -> None:
     path = write_toy(tmp_path / "toy.halfword", Toy(spread=4.0))
     model = load(path, precision="fp32", cache=False)
-    assert isinstance(model, Neural)
-    plain = PlainByLength(path, model._part.segment_best)
+    plain = PlainByLength(path, model._engine.segment_best)
     narrow = SearchOptions(beam=20, merge=False, prune=prune, max_pieces=10)
     wide = replace(narrow, beam=1000, count=1000)
     assert _rows(model, narrow) < CROWD < _rows(model, wide)
@@ -144,14 +142,13 @@ def test_it_finds_what_a_search_length_by_length_finds_even_when_too_many_wait(p
 
 def test_a_search_at_the_limits_of_its_options_needs_bounded_room(tmp_path: Path) -> None:
     model = load(write_toy(tmp_path / "toy.halfword", Toy(spread=4.0)), cache=False)
-    assert isinstance(model, Neural)
     wide = SearchOptions(beam=1000, count=1000, prune=False)
     assert CROWD < _rows(model, replace(wide, max_pieces=200)) < CROWD + 2 * 1000
 
 
-def _rows(model: Neural, options: SearchOptions) -> int:
+def _rows(model: Model, options: SearchOptions) -> int:
     """Return how many hypotheses a search had to keep at once."""
-    _, _, rows, *_ = model._part.search_cost("a", engine_options(options))
+    _, _, rows, *_ = model._engine.search_cost("a", engine_options(options))
     return rows
 
 
@@ -164,7 +161,7 @@ def test_pruning_without_merging_loses_nothing(toy: Toy, prefix: str, options: S
     assert pruned == model.complete(prefix, SearchOptions(**fields | {"prune": False}))
 
 
-def test_retrace_reaches_a_piece_that_the_prefix_cuts(toy: tuple[Neural, PlainNeural]) -> None:
+def test_retrace_reaches_a_piece_that_the_prefix_cuts(toy: tuple[Model, PlainNeural]) -> None:
     for completer in toy:
         # "▁ca" is cut from "▁cab": its pieces are ▁, c, a, so only a retrace of three characters finds "▁cab".
         with_retrace = {c.text for c in completer.complete("ca", SearchOptions(count=50, beam=50, max_pieces=1))}
@@ -173,7 +170,7 @@ def test_retrace_reaches_a_piece_that_the_prefix_cuts(toy: tuple[Neural, PlainNe
         assert "cab" in with_retrace
 
 
-def test_a_trailing_space_starts_a_word(toy: tuple[Neural, PlainNeural]) -> None:
+def test_a_trailing_space_starts_a_word(toy: tuple[Model, PlainNeural]) -> None:
     for completer in toy:
         found = completer.complete("ab ", SearchOptions(count=20, beam=20))
         assert found
@@ -181,7 +178,7 @@ def test_a_trailing_space_starts_a_word(toy: tuple[Neural, PlainNeural]) -> None
         assert not any("  " in completion.text or completion.text.endswith(" ") for completion in found)
 
 
-def test_the_prefix_is_echoed_only_when_asked(toy: tuple[Neural, PlainNeural]) -> None:
+def test_the_prefix_is_echoed_only_when_asked(toy: tuple[Model, PlainNeural]) -> None:
     for completer in toy:
         for retrace in (None, 0):
             wide = SearchOptions(count=30, beam=30, retrace=retrace)
@@ -205,7 +202,7 @@ def test_scores_are_probabilities_given_the_prefix(tmp_path: Path) -> None:
     assert best.score == pytest.approx(expected, abs=TOLERANCE)
 
 
-def test_a_least_probability_is_kept(toy: tuple[Neural, PlainNeural]) -> None:
+def test_a_least_probability_is_kept(toy: tuple[Model, PlainNeural]) -> None:
     model, _ = toy
     everything = model.complete("a")
     likely = model.complete("a", min_probability=math.exp(everything[3].score - 1e-6))
@@ -220,19 +217,19 @@ def test_merging_adds_up_what_spells_the_same(tmp_path: Path) -> None:
     assert all(merged[text] >= single[text] - 1e-9 for text in merged.keys() & single.keys())
 
 
-def test_characters_without_a_piece_stay_in_the_completions(toy: tuple[Neural, PlainNeural]) -> None:
+def test_characters_without_a_piece_stay_in_the_completions(toy: tuple[Model, PlainNeural]) -> None:
     for completer in toy:
         found = completer.complete("ZЖ ab")
         assert found
         assert all(completion.text.startswith("zж ab") for completion in found)
 
 
-def test_upper_case_and_double_spaces_make_no_difference(toy: tuple[Neural, PlainNeural]) -> None:
+def test_upper_case_and_double_spaces_make_no_difference(toy: tuple[Model, PlainNeural]) -> None:
     model, _ = toy
     assert model.complete("  AB  a") == model.complete("ab a")
 
 
-def test_a_batch_and_threads_give_what_single_calls_give(toy: tuple[Neural, PlainNeural]) -> None:
+def test_a_batch_and_threads_give_what_single_calls_give(toy: tuple[Model, PlainNeural]) -> None:
     model, _ = toy
     prefixes = ["", "a", "ab", "ab ", "d", "é"] * 20
     single = [model.complete(prefix) for prefix in prefixes]
@@ -259,13 +256,13 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert small.complete(prefix) == forgetful.complete(prefix)
 
 
-def test_a_deadline_returns_what_was_found(toy: tuple[Neural, PlainNeural]) -> None:
+def test_a_deadline_returns_what_was_found(toy: tuple[Model, PlainNeural]) -> None:
     model, _ = toy
     assert len(model.complete("a", deadline_ms=0.001, beam=1000, max_pieces=1000)) <= 10
     assert model.complete("a", deadline_ms=60_000) == model.complete("a")
 
 
-def test_a_prefix_of_ten_thousand_characters_is_answered(toy: tuple[Neural, PlainNeural]) -> None:
+def test_a_prefix_of_ten_thousand_characters_is_answered(toy: tuple[Model, PlainNeural]) -> None:
     model, _ = toy
     prefix = ("abcd " * 2000).strip()
     assert all(completion.text.startswith(prefix) for completion in model.complete(prefix))
@@ -284,7 +281,6 @@ def test_every_instruction_set_gives_the_same_completions(
     path = write_toy(tmp_path / "wide.halfword", Toy(hidden=70, embedding=20, layers=2, summary=summary))
     fastest = load(path, precision=precision)
     named = load(path, precision=precision, kernels=kernels)
-    assert isinstance(named, Neural)
     assert named.kernels == kernels
     for prefix in ("", "ab", "ab ", "bcd"):
         found, expected = named.complete(prefix, max_pieces=3), fastest.complete(prefix, max_pieces=3)
@@ -368,7 +364,7 @@ def test_weights_whose_product_is_no_number_are_refused(tmp_path: Path) -> None:
 
 def test_a_wide_embedding_costs_no_more_than_one_matrix(tmp_path: Path) -> None:
     costs = [
-        load(write_toy(tmp_path / "toy.halfword", Toy(embedding=width)))._part.multiplications  # type: ignore[union-attr]
+        load(write_toy(tmp_path / "toy.halfword", Toy(embedding=width)))._engine.multiplications
         for width in (4, 40, 400)
     ]
     assert costs[0] < costs[1] == costs[2]
@@ -392,8 +388,8 @@ def test_a_summary_that_does_not_fit_is_refused(size: int, tmp_path: Path) -> No
 
 def test_what_hypotheses_share_is_multiplied_once(tmp_path: Path) -> None:
     model = load(write_toy(tmp_path / "toy.halfword", Toy()), cache=False)
-    cells, *_, multiplications = model._part.search_cost("a", engine_options(SearchOptions()))  # type: ignore[union-attr]
-    each = model._part.multiplications  # type: ignore[union-attr]
+    cells, *_, multiplications = model._engine.search_cost("a", engine_options(SearchOptions()))
+    each = model._engine.multiplications
     assert each < multiplications < cells * each
 
 

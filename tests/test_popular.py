@@ -45,7 +45,7 @@ def test_every_prefix_of_a_large_index_equals_the_brute_force(make_popular: Make
     counts = {f"query {number * 7919 % 5000:04} {'x' * (number % 300)}": number % 13 + 1 for number in range(5000)}
     counts = {" ".join(query.split()): count for query, count in counts.items()}
     popular, plain = make_popular(counts), PlainPopular(counts)
-    assert len(popular) == len(counts)
+    assert popular.queries == len(counts)
     for prefix in ["", "q", "query ", "query 1", "query 12", "query 123", "query 0001 x", "query 4999", "r", "a"]:
         for count in (1, 10, 1000):
             options = SearchOptions(count=count)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.search.model import Completion
 from tests.conftest import COUNTS, MakeModel
 from tests.serving import Answer, client_for
 

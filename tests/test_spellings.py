@@ -1,6 +1,5 @@
 """What was typed in another spelling helps a query that nobody typed in this one."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +10,15 @@ from hypothesis import strategies as st
 
 from halfword.core.letters import letters, without_lead
 from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.options import SearchOptions
 from halfword.core.text import DEFAULT
 from halfword.data.dataset import open_dataset
 from halfword.search.filtered import SHIPPED, read_phrases
-from halfword.search.model import Blend, SearchOptions, import_engine, load, open_model_file
+from halfword.search.model import Model, engine_options, import_engine, load, open_model_file
 from halfword.search.reference import PlainSpellings
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import TrainOptions, popular_arrays, train
-from tests.toy import Toy, write_toy
+from tests.toy import Toy, policy_for, write_toy
 
 pytestmark = pytest.mark.engine
 SYLLABLES = [
@@ -61,7 +61,7 @@ def open_spellings(path: Path):  # type: ignore[no-untyped-def]
 
 def spelled(counts: dict[str, int], prefix: str, tmp_path: Path, count: int = ALL) -> list[tuple[str, float]]:
     found: list[tuple[str, float]] = open_spellings(write_queries(tmp_path / "q.halfword", arrays_of(counts))).complete(
-        prefix, count
+        prefix, policy_for(count)
     )
     return found
 
@@ -160,23 +160,19 @@ def test_an_order_that_makes_no_sense_is_refused(name: str, data: bytes, tmp_pat
         open_spellings(write_queries(tmp_path / "bad.halfword", arrays))
 
 
-def blends(counts: dict[str, int], tmp_path: Path) -> tuple[Blend, Blend]:
+def blends(counts: dict[str, int], tmp_path: Path) -> tuple[Model, Model]:
     toy = Toy(parts=("popular", "ngram"), counts=counts)
     without = load(write_toy(tmp_path / "without.halfword", toy))
     blend = load(write_toy(tmp_path / "with.halfword", replace(toy, spellings=True)))
-    assert isinstance(without, Blend)
-    assert isinstance(blend, Blend)
     return without, blend
 
 
-def test_a_blend_gives_another_spelling_a_tenth(tmp_path: Path) -> None:
-    without, blend = blends({"c abdd": 3, "ab": 1}, tmp_path)
-    options = SearchOptions(count=100, haste=0.0, beam=100)
-    before, after = (
-        {each.text: math.exp(each.score) for each in model.complete("cab", options)} for model in (without, blend)
-    )
-    assert after["cabdd"] == pytest.approx(0.9 * before["cabdd"] + 0.1, abs=1e-4)
-    assert blend.complete("cab", count=3) == blend.complete("cab")[:3]
+def test_another_spelling_is_evidence_for_the_ranker(tmp_path: Path) -> None:
+    without, with_spellings = blends({"c abdd": 3, "ab": 1}, tmp_path)
+    texts, _, evidence, _ = with_spellings._engine.propose("cab", engine_options(SearchOptions()))
+    assert dict(zip(texts, evidence, strict=True))["cabdd"][3] == 1.0
+    assert with_spellings.complete("cab") != without.complete("cab")
+    assert with_spellings.complete("cab", count=3) == with_spellings.complete("cab")[:3]
 
 
 @pytest.mark.parametrize(("number", "same"), [(9, False), (10, True)])
@@ -212,4 +208,4 @@ def test_what_is_never_suggested_is_not_respelled_either(tmp_path: Path) -> None
         (tmp_path / f"{split}.query.txt").write_text(f"rome hotels\nbari {phrase}\nbari beach\n" * 3)
     train(open_dataset(tmp_path), tmp_path / "my.halfword", TrainOptions(parts=("popular", "ngram")))
     words = open_spellings(tmp_path / "my.halfword")
-    assert [text for text, _ in words.complete("www.bari", ALL)] == ["www.bari beach", "www.baribeach"]
+    assert [text for text, _ in words.complete("www.bari", policy_for(ALL))] == ["www.bari beach", "www.baribeach"]

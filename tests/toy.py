@@ -1,20 +1,26 @@
 """Small models with random weights, written without training."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core.model_file import Array, read_header, write_model
-from halfword.search.model import import_engine, open_model_file
+from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.search.model import engine_policy, import_engine, open_model_file
 from halfword.training.companions import learn_companions
 from halfword.training.kneser_ney import Corpus
 from halfword.training.network.weights import Weights, network_arrays
 from halfword.training.ngram import NgramOptions, learn_ngram
+from halfword.training.ranker import RankerWeights
 from halfword.training.spellings import learn_spellings
-from halfword.training.train import popular_arrays
+from halfword.training.train import known_words, popular_arrays
+
+if TYPE_CHECKING:
+    from halfword import _engine
 
 SPECIALS = ["<unk>", "<s>", "</s>"]
 PIECES = ["▁", "a", "b", "c", "d", "▁a", "▁ab", "ab", "abc", "▁b", "bc", "cd", "bcd", "▁cab", "da", "▁d", "é", "한국"]
@@ -39,7 +45,8 @@ class Toy:
     memory: NgramOptions = MEMORY
     words: bool = False  # whether words that were typed together are remembered too
     spellings: bool = False  # whether queries are looked for in other spellings too
-    weights: Mapping[str, list[float]] = field(default_factory=dict)  # of the blend, by name
+    arrays: Mapping[str, list[float]] = field(default_factory=dict)  # of 32-bit floats, that replace others
+    policy: Policy = DEFAULT_POLICY
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -59,13 +66,33 @@ def write_toy(path: Path, toy: Toy) -> Path:
     if "popular" in toy.parts:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
-    for name, values in toy.weights.items():
-        arrays[f"blend.{name}"] = Array("F32", np.array(values, "<f4").tobytes())
+        arrays |= known_words(toy.counts)
+        arrays |= random_ranker(chance).arrays()
+    for name, values in toy.arrays.items():
+        arrays[name] = Array("F32", np.array(values, "<f4").tobytes())
     if toy.ending:
         costs = chance.uniform(0, toy.ending, len(SPECIALS) + len(toy.pieces))
-        arrays["blend.ending"] = Array("F32", costs.astype("<f4").tobytes())
-    write_model(path, arrays, card)
+        arrays["ending.cost"] = Array("F32", costs.astype("<f4").tobytes())
+    features = import_engine().feature_names() if len(toy.parts) > 1 else ()
+    write_model(path, arrays, card, policy=toy.policy, features=features)
     return path
+
+
+def random_ranker(chance: np.random.Generator) -> RankerWeights:
+    """Return the weights that ship, each a little changed."""
+    weights = RankerWeights.read()
+    names = ("linear", "hidden", "hidden_bias", "output", "none")
+    shaken = {name: getattr(weights, name) for name in names}
+    return replace(
+        weights, **{name: (value + chance.normal(0, 0.1, value.shape)).astype("f4") for name, value in shaken.items()}
+    )
+
+
+def policy_for(count: int) -> "_engine.Policy":
+    """Return a policy under which a source proposes so many completions."""
+    policy = engine_policy(DEFAULT_POLICY)
+    policy.page = count
+    return policy
 
 
 def memory_arrays(path: Path, toy: Toy) -> dict[str, Array]:

@@ -11,17 +11,16 @@
 #include <cmath>
 #include <numeric>
 
-#include "rank/blend.h"
-#include "sources/companions.h"
-#include "text/escape.h"
-#include "store/model_file.h"
-#include "lm/neural.h"
+#include "completer.h"
+#include "lm/kernels/yardstick.h"
 #include "lm/ngram.h"
 #include "search/parallel.h"
-#include "store/popular.h"
-#include "sources/spellings.h"
 #include "search/starts.h"
-#include "lm/kernels/yardstick.h"
+#include "sources/companions.h"
+#include "sources/spellings.h"
+#include "store/model_file.h"
+#include "store/popular.h"
+#include "text/escape.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -29,7 +28,7 @@ using namespace nb::literals;
 namespace halfword {
 namespace {
 
-nb::str name_of(Source source) {
+nb::str name_of(Origin source) {
   static constexpr const char* names[] = {"popular", "model", "both"};
   return nb::steal<nb::str>(PyUnicode_InternFromString(names[static_cast<int>(source)]));
 }
@@ -50,68 +49,74 @@ nb::list to_python(const std::vector<Completion>& completions, nb::handle type) 
   return list;
 }
 
-std::vector<Completion> completions_of(const Popular& popular, std::string_view prefix, const SearchOptions& options) {
-  return popular.complete(prefix, options.count, options.echo);
+/// A Python pair: the completions, and whether the deadline cut the search short.
+nb::tuple to_python(const Answer& answer, nb::handle type) {
+  return nb::make_tuple(to_python(answer.completions, type), answer.timed_out);
 }
 
-std::vector<Completion> completions_of(const Neural& neural, std::string_view prefix, const SearchOptions& options) {
-  return neural.complete(prefix, options).completions;
-}
-
-std::vector<Completion> completions_of(const Blend& blend, std::string_view prefix, const SearchOptions& options) {
-  return blend.complete(prefix, options).completions;
-}
-
-template <typename Model>
-nb::list complete(const Model& model, std::string_view prefix, const SearchOptions& options, nb::handle type) {
-  std::vector<Completion> found;
+nb::tuple complete(const Completer& completer, std::string typed, const SearchOptions& options, nb::handle type) {
+  Answer answer;
   {
     nb::gil_scoped_release release;
-    found = completions_of(model, prefix, options);
+    answer = completer.complete({std::move(typed), options});
   }
-  return to_python(found, type);
+  return to_python(answer, type);
 }
 
-template <typename Model>
-nb::list complete_batch(const Model& model, const std::vector<std::string>& prefixes, const SearchOptions& options,
-                        std::size_t threads, nb::handle type) {
-  std::vector<std::vector<Completion>> found(prefixes.size());
+nb::list complete_batch(const Completer& completer, const std::vector<std::string>& prefixes,
+                        const SearchOptions& options, std::size_t threads, nb::handle type) {
+  std::vector<Answer> answers(prefixes.size());
   {
     nb::gil_scoped_release release;
     parallel_for(prefixes.size(), threads,
-                 [&](std::size_t i) { found[i] = completions_of(model, prefixes[i], options); });
-  }
-  nb::list lists;
-  for (const std::vector<Completion>& completions : found) lists.append(to_python(completions, type));
-  return lists;
-}
-
-/// What one search took: (cells, steps, rows, whether it ended in time, multiplications).
-template <typename Model>
-nb::tuple search_cost(const Model& model, std::string_view prefix, const SearchOptions& options) {
-  const SearchResult result = model.complete(prefix, options);
-  return nb::make_tuple(result.cells, result.steps, result.rows, result.in_time, result.multiplications);
-}
-
-/// What both sides of a blend propose: ([(text, count, score)], total, distinct).
-nb::tuple candidates(const Blend& blend, std::string_view prefix, const SearchOptions& options) {
-  Candidates all;
-  {
-    nb::gil_scoped_release release;
-    all = blend.candidates(prefix, options);
+                 [&](std::size_t i) { answers[i] = completer.complete({prefixes[i], options}); });
   }
   nb::list list;
-  for (const Candidate& candidate : all.list) {
-    list.append(nb::make_tuple(candidate.text, candidate.count, candidate.score));
-  }
-  return nb::make_tuple(list, all.total, all.distinct);
+  for (const Answer& answer : answers) list.append(to_python(answer, type));
+  return list;
 }
 
-template <typename Knowledge>
-std::vector<std::pair<std::string, double>> likely_texts(const Knowledge& knowledge, std::string_view prefix,
-                                                         std::size_t count) {
+/// What one answer took: (pieces read, pieces of the longest hypothesis, rows, timed out, multiplications).
+nb::tuple search_cost(const Completer& completer, const std::string& typed, const SearchOptions& options) {
+  const Answer answer = completer.complete({typed, options});
+  return nb::make_tuple(answer.cost.pieces_read, answer.cost.longest, answer.cost.rows, answer.timed_out,
+                        answer.cost.multiplications);
+}
+
+template <typename T>
+nb::bytes to_bytes(const std::vector<T>& values);
+
+/// What the sources propose: the texts, their features as 32-bit floats, and the evidence for each.
+nb::tuple propose(const Completer& completer, const std::string& typed, const SearchOptions& options) {
+  Proposals proposals;
+  std::vector<Features> features;
+  {
+    nb::gil_scoped_release release;
+    proposals = completer.propose({typed, options});
+    features = completer.features({typed, options}, proposals);
+  }
+  nb::list texts;
+  nb::list evidence;
+  for (const Proposal& each : proposals.list()) {
+    texts.append(each.text);
+    evidence.append(nb::make_tuple(each.count, each.searched ? nb::cast(each.model_score) : nb::none(), each.companions,
+                                   each.spellings));
+  }
+  const PrefixFacts& facts = proposals.facts;
+  return nb::make_tuple(texts, to_bytes(features), evidence,
+                        nb::make_tuple(facts.total, facts.distinct, facts.longer_total, facts.longer_distinct));
+}
+
+/// What a single source proposes for a prefix after which nothing was typed.
+template <typename Opinion>
+std::vector<std::pair<std::string, double>> likely_texts(const Source& source, const std::string& prefix,
+                                                         const Policy& policy, Opinion opinion) {
+  const Reading reading{prefix};
+  const SearchOptions options{};
+  Proposals proposals;
+  source.propose({reading, options, policy, Deadline(0.0)}, proposals);
   std::vector<std::pair<std::string, double>> found;
-  for (LikelyText& each : knowledge.complete(prefix, count)) found.emplace_back(std::move(each.text), each.probability);
+  for (const Proposal& each : proposals.list()) found.emplace_back(each.text, each.*opinion);
   return found;
 }
 
@@ -186,12 +191,12 @@ nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefi
         if (!std::isfinite(scores.data()[place])) continue;
         const std::span chosen(reversed.data() + place * depth, depth);
         const auto tail = static_cast<std::size_t>(tails.data()[place]);
-        spelled[i].push_back({spell(pieces, escaped, tail, chosen), scores.data()[place], Source::model});
+        spelled[i].push_back({spell(pieces, escaped, tail, chosen), scores.data()[place], Origin::model});
       }
       std::sort(spelled[i].begin(), spelled[i].end(), comes_first);
     });
   }
-  const nb::str source = name_of(Source::model);
+  const nb::str source = name_of(Origin::model);
   nb::list lists;
   for (const std::vector<Completion>& completions : spelled) {
     nb::list list;
@@ -199,6 +204,23 @@ nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefi
     lists.append(std::move(list));
   }
   return lists;
+}
+
+/// How network and memory see every piece of a query: (buckets, the network's probabilities, the memory's).
+nb::tuple view(const Completer& completer, std::string_view query) {
+  const ModelSearch& search = completer.language_model();
+  std::vector<std::uint32_t> buckets;
+  std::vector<float> network;
+  std::vector<float> memory;
+  {
+    nb::gil_scoped_release release;
+    for (const TokenView& token : search.model().view(search.pieces().segment(escape(query)))) {
+      buckets.push_back(token.bucket);
+      network.push_back(token.network);
+      memory.push_back(token.memory);
+    }
+  }
+  return nb::make_tuple(buckets, network, memory);
 }
 
 void check_pieces(const Ngram& ngram, const std::vector<PieceId>& pieces) {
@@ -265,7 +287,6 @@ NB_MODULE(_engine, module) {
   nb::class_<SearchOptions>(module, "SearchOptions", "How wide, how far back and how long to search.")
       .def(nb::init<>())
       .def_rw("count", &SearchOptions::count)
-      .def_rw("surplus", &SearchOptions::surplus)
       .def_rw("beam", &SearchOptions::beam)
       .def_rw("retrace", &SearchOptions::retrace)
       .def_rw("segmentations", &SearchOptions::segmentations)
@@ -275,10 +296,35 @@ NB_MODULE(_engine, module) {
       .def_rw("conditional", &SearchOptions::conditional)
       .def_rw("echo", &SearchOptions::echo)
       .def_rw("haste", &SearchOptions::haste)
-      .def_rw("most_read", &SearchOptions::most_read)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)
       .def_rw("deadline_ms", &SearchOptions::deadline_ms);
+
+  nb::class_<Policy>(module, "Policy", "Which sources are asked, how hard, and what is shown.")
+      .def(nb::init<>())
+      .def_rw("many_queries", &Policy::many_queries)
+      .def_rw("beam_factor_none", &Policy::beam_factor_none)
+      .def_rw("beam_factor_few", &Policy::beam_factor_few)
+      .def_rw("beam_factor_many", &Policy::beam_factor_many)
+      .def_rw("widest_beam", &Policy::widest_beam)
+      .def_rw("haste_none", &Policy::haste_none)
+      .def_rw("haste_few", &Policy::haste_few)
+      .def_rw("haste_many", &Policy::haste_many)
+      .def_rw("read_limit_base", &Policy::read_limit_base)
+      .def_rw("read_limit_per_beam", &Policy::read_limit_per_beam)
+      .def_rw("enough_repeats", &Policy::enough_repeats)
+      .def_rw("longest_searched", &Policy::longest_searched)
+      .def_rw("surplus_factor", &Policy::surplus_factor)
+      .def_rw("companions_most_queries", &Policy::companions_most_queries)
+      .def_rw("companions_half_trust", &Policy::companions_half_trust)
+      .def_rw("companions_most_words", &Policy::companions_most_words)
+      .def_rw("companions_end_hits", &Policy::companions_end_hits)
+      .def_rw("companions_end_trials", &Policy::companions_end_trials)
+      .def_rw("spellings_most_queries", &Policy::spellings_most_queries)
+      .def_rw("spellings_most_alike", &Policy::spellings_most_alike)
+      .def_rw("spellings_fewest_letters", &Policy::spellings_fewest_letters)
+      .def_rw("page", &Policy::page)
+      .def_rw("length_penalty", &Policy::length_penalty);
 
   nb::class_<Pieces>(module, "Segmenter", "Cuts queries into the pieces of a model file.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
@@ -295,54 +341,40 @@ NB_MODULE(_engine, module) {
            "The fields of a StartTree, in its order.")
       .def("spell_batch", &spell_batch, "prefixes"_a, "scores"_a, "tails"_a, "reversed"_a, "type"_a);
 
-  nb::class_<Neural>(module, "Neural", "The neural part of a model file.")
+  nb::class_<Completer>(module, "Completer", "A model file that completes.")
       .def(
           "__init__",
-          [](Neural* place, const ModelFile& file, std::optional<bool> int8, const std::string& kernels,
-             std::size_t states, std::size_t answers) {
-            std::optional<Precision> precision;
-            if (int8) precision = *int8 ? Precision::int8 : Precision::float32;
-            new (place) Neural(file, precision, kernels, {states, answers});
+          [](Completer* place, const ModelFile& file, const Policy& policy, bool popular, bool memory, bool network,
+             bool int8, const std::string& kernels, std::size_t states, std::size_t answers) {
+            const Precision precision = int8 ? Precision::int8 : Precision::float32;
+            new (place) Completer(file, policy, {popular, memory, network, precision, kernels, {states, answers}});
           },
-          "file"_a, "int8"_a.none(), "kernels"_a, "cached_states"_a, "cached_answers"_a, nb::keep_alive<1, 2>())
-      .def("complete", &complete<Neural>, "prefix"_a, "options"_a, "type"_a)
-      .def("complete_batch", &complete_batch<Neural>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
-      .def("search_cost", &search_cost<Neural>, "prefix"_a, "options"_a)
+          "file"_a, "policy"_a, "popular"_a, "memory"_a, "network"_a, "int8"_a, "kernels"_a, "cached_states"_a,
+          "cached_answers"_a, nb::keep_alive<1, 2>())
+      .def("complete", &complete, "prefix"_a, "options"_a, "type"_a)
+      .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
+      .def("search_cost", &search_cost, "prefix"_a, "options"_a)
+      .def("propose", &propose, "prefix"_a, "options"_a)
       .def(
           "segment",
-          [](const Neural& neural, std::string_view query) { return neural.pieces().segment(escape(query)); },
+          [](const Completer& completer, std::string_view query) {
+            return completer.language_model().pieces().segment(escape(query));
+          },
           "query"_a)
       .def(
           "segment_best",
-          [](const Neural& neural, std::string_view escaped, std::size_t count) {
-            return neural.pieces().segment_best(escaped, count);
+          [](const Completer& completer, std::string_view escaped, std::size_t count) {
+            return completer.language_model().pieces().segment_best(escaped, count);
           },
           "escaped"_a, "count"_a)
-      .def(
-          "view",
-          [](const Neural& neural, std::string_view query) {
-            std::vector<std::uint32_t> buckets;
-            std::vector<float> network;
-            std::vector<float> memory;
-            {
-              nb::gil_scoped_release release;
-              for (const TokenView& token : neural.model().view(neural.pieces().segment(escape(query)))) {
-                buckets.push_back(token.bucket);
-                network.push_back(token.network);
-                memory.push_back(token.memory);
-              }
-            }
-            return nb::make_tuple(buckets, network, memory);
-          },
-          "query"_a)
-      .def_prop_ro("kernels", [](const Neural& neural) { return neural.model().kernels().name; })
-      .def_prop_ro("multiplications", [](const Neural& neural) { return neural.model().multiplications(); });
+      .def("view", &view, "query"_a)
+      .def_prop_ro("kernels", [](const Completer& each) { return each.language_model().model().kernels().name; })
+      .def_prop_ro("multiplications",
+                   [](const Completer& each) { return each.language_model().model().multiplications(); })
+      .def("__len__", &Completer::queries);
 
   nb::class_<Popular>(module, "Popular", "The popularity index of a model file.")
-      .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
-      .def("complete", &complete<Popular>, "prefix"_a, "options"_a, "type"_a)
-      .def("complete_batch", &complete_batch<Popular>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
-      .def("__len__", &Popular::size);
+      .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>());
 
   nb::class_<Ngram>(module, "Ngram", "The n-gram memory of a model file.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
@@ -376,19 +408,37 @@ NB_MODULE(_engine, module) {
       .def("__len__", &Ngram::size);
   nb::class_<Companions>(module, "Companions", "Which words were typed together.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
-      .def("complete", &likely_texts<Companions>, "prefix"_a, "count"_a);
+      .def(
+          "complete",
+          [](const Companions& source, const std::string& prefix, const Policy& policy) {
+            return likely_texts(source, prefix, policy, &Proposal::companions);
+          },
+          "prefix"_a, "policy"_a);
   nb::class_<Spellings>(module, "Spellings", "The same query in another spelling.")
       .def(nb::init<const ModelFile&, const Popular&>(), "file"_a, "popular"_a, nb::keep_alive<1, 2>(),
            nb::keep_alive<1, 3>())
-      .def("complete", &likely_texts<Spellings>, "prefix"_a, "count"_a);
-  nb::class_<Blend>(module, "Blend", "Popularity and the language model together.")
-      .def(nb::init<const ModelFile&, const Popular&, const Neural&, const Neural*>(), "file"_a, "popular"_a,
-           "neural"_a, "memory"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-           nb::keep_alive<1, 5>())
-      .def("complete", &complete<Blend>, "prefix"_a, "options"_a, "type"_a)
-      .def("complete_batch", &complete_batch<Blend>, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
-      .def("search_cost", &search_cost<Blend>, "prefix"_a, "options"_a)
-      .def("candidates", &candidates, "prefix"_a, "options"_a);
+      .def(
+          "complete",
+          [](const Spellings& source, const std::string& prefix, const Policy& policy) {
+            return likely_texts(source, prefix, policy, &Proposal::spellings);
+          },
+          "prefix"_a, "policy"_a);
+  module.def("feature_names", [] { return std::vector<std::string>(feature_names.begin(), feature_names.end()); });
+  module.def(
+      "parallel_for",
+      [](std::size_t size, std::size_t threads, const nb::callable& work) {
+        nb::gil_scoped_release release;
+        parallel_for(size, threads, [&](std::size_t i) {
+          nb::gil_scoped_acquire acquire;
+          work(i);
+        });
+      },
+      "size"_a, "threads"_a, "work"_a,
+      "Call `work` as a batch calls the search: what the handling of errors is tested by.");
+  module.attr("PREFIX_FEATURES") = prefix_features;
+  module.def(
+      "word_filter", [](const std::vector<std::string>& words) { return to_bytes(build_word_filter(words)); },
+      "words"_a, "The array of a filter that knows these words.");
   module.def("available_kernels", [] {
     std::vector<std::string> names;
     for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);

@@ -30,16 +30,16 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::o
   if (file.holds("ngram.unigram")) memory_.emplace(file);
   if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
   if (memory_ && memory_->vocabulary() != vocabulary_) throw ModelFileError("the memory is of other pieces");
-  if (network_ && file.holds("blend.network_weight")) {
-    const std::span<const float> fitted = file.array<float>("blend.network_weight");
+  if (network_ && file.holds("mixture.network_weight")) {
+    const std::span<const float> fitted = file.array<float>("mixture.network_weight");
     if (fitted.size() != buckets) throw ModelFileError("the weights of the mixture do not fit");
     const auto sound = [](float weight) { return weight >= 0.0F && weight <= 1.0F; };
     if (!std::all_of(fitted.begin(), fitted.end(), sound))
       throw ModelFileError("the weights of the mixture are no shares");
     std::copy(fitted.begin(), fitted.end(), network_weights_.begin());
   }
-  if (file.holds("blend.ending")) {
-    const std::span<const float> costs = file.array<float>("blend.ending");
+  if (file.holds("ending.cost")) {
+    const std::span<const float> costs = file.array<float>("ending.cost");
     const auto sound = [](float cost) { return cost >= 0.0F && cost <= 100.0F; };
     if (costs.size() != vocabulary_ || !std::all_of(costs.begin(), costs.end(), sound))
       throw ModelFileError("the costs of ending make no sense");

@@ -7,9 +7,9 @@
 
 #include "lm/kernels/kernels.h"
 #include "lm/lstm.h"
-#include "store/model_file.h"
 #include "lm/ngram.h"
 #include "lm/pieces.h"
+#include "store/model_file.h"
 
 namespace halfword {
 

@@ -6,8 +6,8 @@
 
 #include "lm/kernels/kernels.h"
 #include "lm/linear.h"
-#include "store/model_file.h"
 #include "lm/pieces.h"
+#include "store/model_file.h"
 
 namespace halfword {
 

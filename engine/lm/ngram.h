@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "store/model_file.h"
 #include "lm/pieces.h"
+#include "store/model_file.h"
 
 namespace halfword {
 

@@ -20,17 +20,18 @@ void StateCache::insert(const LanguageModel& model, const SequenceKey& key, cons
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   if (part.rows.contains(key)) return;
-  if (part.keys.size() < capacity_) {
-    part.keys.emplace_back();
-  } else {
-    part.rows.erase(part.keys[part.oldest]);
-  }
   const std::size_t place = part.oldest;
-  part.oldest = (place + 1) % capacity_;
-  part.keys[place] = key;
-  part.rows.emplace(key, place);
+  if (place == part.keys.size()) {
+    part.keys.emplace_back();
+  } else if (const auto old = part.rows.find(part.keys[place]); old != part.rows.end() && old->second == place) {
+    part.rows.erase(old);
+  }
+  // The key comes last: if a copy throws for lack of memory, nobody finds a row without data.
   model.copy_row(states, row, part.states, place);
   part.predictions.copy_row(predictions, row, place);
+  part.rows.emplace(key, place);
+  part.keys[place] = key;
+  part.oldest = (place + 1) % capacity_;
 }
 
 }  // namespace halfword

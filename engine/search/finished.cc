@@ -44,7 +44,7 @@ std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mas
     const double score = merge ? entry.sum : entry.best;
     // What a damaged network says need not be a number, and what is not cannot be sorted.
     if (score >= floor && !std::isnan(score - mass)) {
-      ranked.push_back({unescape(entry.text), score - mass, Source::model});
+      ranked.push_back({unescape(entry.text), score - mass, Origin::model});
     }
   }
   std::sort(ranked.begin(), ranked.end(), comes_first);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "search/completion.h"
+#include "completion.h"
 
 namespace halfword {
 

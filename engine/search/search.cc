@@ -1,31 +1,21 @@
 #include "search/search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string>
 
-#include "text/escape.h"
 #include "search/finished.h"
 #include "search/frontier.h"
 #include "search/row_pool.h"
 #include "search/start_reader.h"
+#include "search/tuning.h"
+#include "text/escape.h"
 
 namespace halfword {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double lowest = -std::numeric_limits<double>::infinity();
 constexpr std::uint32_t none = UINT32_MAX;
-constexpr double negligible = 14.0;  // nats: less than a millionth
-// Nats below the best that waits within which a child is most likely needed too: before there are enough answers, and
-// when the bound rises already.
-constexpr double likely_early = 4.0;
-constexpr double likely_late = 0.7;
-
-// Blocks of rows from which on a search takes the shortest first, lest it need ever more: far beyond what the usual
-// beams need.
-constexpr std::size_t crowd = 512;
 
 /// A sequence of pieces that begins like the prefix and whose turn has come.
 struct Hypothesis {
@@ -55,24 +45,36 @@ struct Buffers {
 /// The search for one prefix.
 class Search {
  public:
-  Search(const SearchModel& model, std::string_view prefix, const SearchOptions& options, Buffers& buffers)
+  Search(const SearchModel& model, std::span<const Reading> readings, const SearchOptions& options,
+         const SearchLimits& limits, const Deadline& deadline, Buffers& buffers)
       : parts_(model),
         pieces_(model.pieces),
         model_(model.model),
         cache_(model.cache),
         options_(options),
+        limits_(limits),
+        deadline_(deadline),
         buffers_(buffers),
         frontier_(buffers.frontier),
         rows_(buffers.rows),
-        escaped_(escape(prefix)),
-        begun_(Clock::now()),
-        starts_(find_starts(model.pieces, escaped_, options)),
-        finished_(options.count) {}
+        finished_(options.count) {
+    escaped_.reserve(readings.size());  // starts point into these texts
+    for (const Reading& reading : readings) {
+      escaped_.push_back(escape(reading.text));
+      for (Start& start : find_starts(model.pieces, escaped_.back(), options, deadline)) {
+        start.score = reading.log_probability;
+        starts_.push_back(std::move(start));
+      }
+    }
+  }
 
   SearchResult run() {
     const std::size_t multiplied_before = buffers_.scratch.network.multiplications;
-    result_.cells =
-        StartReader(parts_, buffers_.starts, buffers_.scratch).read(starts_, buffers_.states, buffers_.predictions);
+    StartReader reader(parts_, deadline_, buffers_.starts, buffers_.scratch);
+    const bool read = !deadline_.passed() && reader.read(starts_, buffers_.states, buffers_.predictions);
+    result_.cost.pieces_read = reader.pieces_read();
+    result_.timed_out = !read;
+    if (!read) return std::move(result_);
     seed();
     for (std::size_t length = next_length(); length > 0; length = next_length()) {
       const Child& best = frontier_.best(length);
@@ -82,7 +84,7 @@ class Search {
         continue;
       }
       if (best.row == Child::unread) {
-        if (read_ >= options_.most_read && options_.prune) {
+        if (read_ >= limits_.most_read && options_.prune) {
           drop(frontier_.take(length));
           continue;
         }
@@ -91,11 +93,11 @@ class Search {
       }
       take(length);
     }
-    const std::size_t count = options_.count + options_.surplus;
+    const std::size_t count = options_.count + limits_.surplus;
     result_.completions = finished_.rank(count, options_.merge, options_.conditional ? mass_ : 0.0, floor_);
-    result_.mass = mass_;
-    result_.rows = rows_.size();
-    result_.multiplications = buffers_.scratch.network.multiplications - multiplied_before;
+    result_.log_probability = mass_;
+    result_.cost.rows = rows_.size();
+    result_.cost.multiplications = buffers_.scratch.network.multiplications - multiplied_before;
     return std::move(result_);
   }
 
@@ -120,7 +122,7 @@ class Search {
 
   /// Whether so many hypotheses are kept that those of the shortest length should go first. They would have their turn
   /// anyway, unless there are enough answers before; and when they have gone, what they went on from is kept no more.
-  bool crowded() const { return rows_.blocks_in_use() >= crowd; }
+  bool crowded() const { return rows_.blocks_in_use() >= tuning.crowded_blocks; }
 
   /// The length of the child whose turn it is; 0 when none waits.
   std::size_t next_length() const { return crowded() ? frontier_.shortest_length() : frontier_.best_length(); }
@@ -138,11 +140,12 @@ class Search {
   const LanguageModel& model_;
   StateCache& cache_;
   const SearchOptions& options_;
+  const SearchLimits& limits_;
+  const Deadline& deadline_;
   Buffers& buffers_;
   Frontier& frontier_;
   RowPool& rows_;
-  std::string escaped_;
-  Clock::time_point begun_;
+  std::vector<std::string> escaped_;  // the readings
   std::vector<Start> starts_;
   Finished finished_;
   SearchResult result_;
@@ -171,8 +174,7 @@ void Search::seed() {
   rows_.reset(starts_.size());
   for (std::uint32_t start = 0; start < starts_.size(); ++start) {
     mass_ = log_add(mass_, mass_of(starts_[start], start));
-    const std::size_t length = escaped_.size() - starts_[start].tail.size();
-    const bool after_space = std::string_view(escaped_).substr(0, length).ends_with(space_mark);
+    const bool after_space = starts_[start].text.ends_with(space_mark);
     hypotheses.push_back({starts_[start].score, start, start, none, 0, starts_[start].key, after_space});
   }
   if (options_.min_probability > 0.0) floor_ = mass_ + std::log(options_.min_probability);
@@ -194,7 +196,7 @@ void Search::harvest(const Hypothesis& hypothesis) {
   if (hypothesis.after_space) return;
   const double score = hypothesis.score + log_probability(hypothesis, pieces_.end());
   // So far below the answers it could neither become one nor add anything to one that would show.
-  if (score < std::max(finished_.bound(), floor_) - negligible) return;
+  if (score < std::max(finished_.bound(), floor_) - tuning.negligible) return;
   std::string text = text_of(hypothesis);
   if (!pieces_.has_bytes() || is_utf8(text)) finished_.add(std::move(text), score);
 }
@@ -202,7 +204,7 @@ void Search::harvest(const Hypothesis& hypothesis) {
 /// Leave out of the best children those that may well turn out not to be needed, but for one that makes their number
 /// even: a second row costs hardly more than one, and a fourth hardly more than three.
 void Search::leave_unlikely(std::vector<Child*>& best) const {
-  const double least = best.front()->score - (finished_.bound() > lowest ? likely_late : likely_early);
+  const double least = best.front()->score - (finished_.bound() > lowest ? tuning.likely_late : tuning.likely_early);
   const auto unlikely = [least](const Child* child) { return child->score < least; };
   const auto likely = static_cast<std::size_t>(std::find_if(best.begin(), best.end(), unlikely) - best.begin());
   best.resize(std::min(best.size(), round_up(likely, 2)));
@@ -235,7 +237,7 @@ void Search::read_on(std::size_t length) {
   if (!buffers.steps.empty()) {
     model_.step(buffers.states, buffers.steps, buffers.states, first, buffers.scratch);
     model_.predict(buffers.states, first, buffers.steps.size(), buffers.predictions, buffers.scratch);
-    result_.cells += buffers.steps.size();
+    result_.cost.pieces_read += buffers.steps.size();
   }
   for (const Child* child : buffers.unread) {
     const Hypothesis& parent = buffers.hypotheses[child->parent];
@@ -255,7 +257,7 @@ void Search::take(std::size_t length) {
       child.score, child.row, parent.start, child.parent, child.piece, parent.key.then(child.piece), after_space};
   const auto index = static_cast<std::uint32_t>(buffers_.hypotheses.size());
   buffers_.hypotheses.push_back(hypothesis);
-  result_.steps = std::max(result_.steps, length);
+  result_.cost.longest = std::max(result_.cost.longest, length);
   harvest(hypothesis);
   if (length < options_.max_pieces) expand_all(index, length + 1);
   rows_.release(child.row);
@@ -309,26 +311,26 @@ std::string Search::text_of(const Hypothesis& hypothesis) const {
   for (const Hypothesis* each = &hypothesis; each->previous != none; each = &buffers_.hypotheses[each->previous]) {
     chosen.push_back(each->piece);
   }
-  std::string text = escaped_.substr(0, escaped_.size() - starts_[hypothesis.start].tail.size());
+  std::string text(starts_[hypothesis.start].text);
   for (auto piece = chosen.rbegin(); piece != chosen.rend(); ++piece) text += pieces_.text(*piece);
   return text;
 }
 
 bool Search::in_time() {
-  if (options_.deadline_ms <= 0.0) return true;
-  const std::chrono::duration<double, std::milli> passed = Clock::now() - begun_;
-  result_.in_time = passed.count() < options_.deadline_ms;
-  return result_.in_time;
+  result_.timed_out = deadline_.passed();
+  return !result_.timed_out;
 }
 
 }  // namespace
 
-std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, const SearchOptions& options) {
+std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, const SearchOptions& options,
+                               const Deadline& deadline) {
   std::vector<Start> starts;
   const auto add = [&](std::string_view tail, bool extends) {
-    const std::string_view head = escaped.substr(0, escaped.size() - tail.size());
-    for (std::vector<PieceId>& segmentation : pieces.segment_best(head, options.segmentations)) {
-      starts.push_back({std::move(segmentation), tail, extends, 0.0, {}});
+    const std::string_view text = escaped.substr(0, escaped.size() - tail.size());
+    if (deadline.passed()) return;
+    for (std::vector<PieceId>& segmentation : pieces.segment_best(text, options.segmentations)) {
+      starts.push_back({text, tail, std::move(segmentation), 0.0, extends, {}});
     }
   };
   add({}, true);
@@ -346,10 +348,11 @@ std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, c
   return starts;
 }
 
-SearchResult search(const SearchModel& model, std::string_view prefix, const SearchOptions& options) {
+SearchResult search(const SearchModel& model, std::span<const Reading> readings, const SearchOptions& options,
+                    const SearchLimits& limits, const Deadline& deadline) {
   thread_local Buffers buffers;
-  SearchResult result = Search(model, prefix, options, buffers).run();
-  if (result.rows > crowd * RowPool::block) buffers = Buffers();
+  SearchResult result = Search(model, readings, options, limits, deadline, buffers).run();
+  if (result.cost.rows > tuning.crowded_blocks * RowPool::block) buffers = Buffers();
   return result;
 }
 

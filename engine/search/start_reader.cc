@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "search/tuning.h"
+
 namespace halfword {
-namespace {
 
-constexpr std::size_t window = 32;  // rows whose predictions are made together
-
-}  // namespace
-
-std::size_t StartReader::read(std::vector<Start>& starts, ModelStates& states, Predictions& predictions) {
+bool StartReader::read(std::vector<Start>& starts, ModelStates& states, Predictions& predictions) {
   make_tree(starts);
   buffers_.waits.clear();
   std::size_t above = 0;    // where the level above begins
@@ -20,7 +17,7 @@ std::size_t StartReader::read(std::vector<Start>& starts, ModelStates& states, P
     for (std::size_t index = first; index < last; ++index) {
       const Node& node = nodes_[index];
       for (const std::size_t start : node.starts) {
-        starts[start].score = node.score;
+        starts[start].score += node.score;
         starts[start].key = node.key;
         predictions.copy_row(buffers_.predictions, node.row, start);
         model_.copy_row(buffers_.states, node.row, states, start);
@@ -28,9 +25,10 @@ std::size_t StartReader::read(std::vector<Start>& starts, ModelStates& states, P
     }
   };
   for (std::size_t first = 0; first < nodes_.size();) {
+    if (deadline_.passed()) return false;
     std::size_t last = first;
     while (last < nodes_.size() && nodes_[last].depth == nodes_[first].depth) ++last;
-    if (rows > 0 && rows + last - first > window) {
+    if (rows > 0 && rows + last - first > tuning.start_window) {
       predict(waiting, first);
       keep_starts(waiting, first);
       move_level(above, first);
@@ -44,7 +42,7 @@ std::size_t StartReader::read(std::vector<Start>& starts, ModelStates& states, P
   }
   predict(waiting, nodes_.size());
   keep_starts(waiting, nodes_.size());
-  return read_;
+  return true;
 }
 
 void StartReader::make_tree(const std::vector<Start>& starts) {

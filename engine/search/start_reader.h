@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "lm/language_model.h"
-#include "search/search.h"
 #include "lm/state_cache.h"
+#include "search/search.h"
 
 namespace halfword {
 
@@ -22,17 +22,21 @@ struct StartBuffers {
 /// pieces of a prefix are given, not predicted, what could follow each of them is found for many at once.
 class StartReader {
  public:
-  StartReader(const SearchModel& model, StartBuffers& buffers, ModelScratch& scratch)
+  StartReader(const SearchModel& model, const Deadline& deadline, StartBuffers& buffers, ModelScratch& scratch)
       : model_(model.model),
+        deadline_(deadline),
         begin_(model.pieces.begin()),
         opening_(model.opening),
         cache_(model.cache),
         buffers_(buffers),
         scratch_(scratch) {}
 
-  /// Give every start its score and its key, and bring its state and prediction into the row of its number; returns
-  /// how many pieces had to be read for that.
-  std::size_t read(std::vector<Start>& starts, ModelStates& states, Predictions& predictions);
+  /// Add the score of its pieces to every start, give it its key, and bring its state and prediction into the row of
+  /// its number. False if the deadline passed before all were read.
+  bool read(std::vector<Start>& starts, ModelStates& states, Predictions& predictions);
+
+  /// How many pieces had to be read.
+  std::size_t pieces_read() const { return read_; }
 
  private:
   /// A piece in the tree of all starts.
@@ -56,6 +60,7 @@ class StartReader {
   void predict_rows();
 
   const LanguageModel& model_;
+  const Deadline& deadline_;
   PieceId begin_;
   const Opening& opening_;
   StateCache& cache_;

@@ -1,8 +1,8 @@
 #include "search/starts.h"
 
-#include "text/escape.h"
 #include "lm/flat_map.h"
 #include "search/parallel.h"
+#include "text/escape.h"
 
 namespace halfword {
 namespace {
@@ -64,15 +64,14 @@ class Tree {
 };
 
 /// Note all of a start but its node.
-void describe(const Pieces& pieces, std::string_view escaped, const Start& start, StartTree& tree) {
+void describe(const Pieces& pieces, const Start& start, StartTree& tree) {
   const PieceId* sorted = pieces.beginning_with({}).data();
   const std::span<const PieceId> allowed = pieces.beginning_with(start.tail);
   const auto first = start.extends ? static_cast<std::int32_t>(allowed.data() - sorted) : 0;
-  const std::string_view head = escaped.substr(0, escaped.size() - start.tail.size());
   tree.tails.push_back(static_cast<std::int32_t>(start.tail.size()));
   tree.firsts.push_back(first);
   tree.lasts.push_back(start.extends ? first + static_cast<std::int32_t>(allowed.size()) : 0);
-  tree.kinds.push_back((head.ends_with(space_mark) ? follows_space : 0) |
+  tree.kinds.push_back((start.text.ends_with(space_mark) ? follows_space : 0) |
                        (start.tail == space_mark ? tail_is_space : 0));
 }
 
@@ -84,7 +83,7 @@ StartTree find_start_tree(const Pieces& pieces, std::span<const std::string> pre
   std::vector<std::vector<Start>> starts(prefixes.size());  // their tails point into `escaped`
   parallel_for(prefixes.size(), threads, [&](std::size_t i) {
     escaped[i] = escape(prefixes[i]);
-    starts[i] = find_starts(pieces, escaped[i], options);
+    starts[i] = find_starts(pieces, escaped[i], options, Deadline(0.0));
   });
   std::size_t room = 0;
   for (const std::vector<Start>& each : starts) {
@@ -96,7 +95,7 @@ StartTree find_start_tree(const Pieces& pieces, std::span<const std::string> pre
     for (const Start& start : starts[prefix]) {
       tree.prefixes.push_back(static_cast<std::int32_t>(prefix));
       tree.nodes.push_back(static_cast<std::int32_t>(growing.add(start.pieces)));
-      describe(pieces, escaped[prefix], start, tree);
+      describe(pieces, start, tree);
     }
   }
   const std::vector<std::int32_t> order = growing.lay_out(tree);

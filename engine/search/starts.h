@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "search/completion.h"
 #include "lm/pieces.h"
 #include "search/search.h"
 

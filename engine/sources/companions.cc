@@ -6,11 +6,6 @@
 namespace halfword {
 namespace {
 
-/// A word that met companions so often is trusted half; the other half is how often words were typed at all.
-constexpr double trusted_half = 5.0;
-
-constexpr std::size_t most_context = 20;  // words
-
 void check(bool sound) {
   if (!sound) throw ModelFileError("the words that were typed together make no sense");
 }
@@ -72,9 +67,9 @@ Companions::Range Companions::beginning_with(std::string_view part) const {
 }
 
 /// The different words of a text that have companions, the last first; not all of a very long one.
-std::vector<std::size_t> Companions::known_words(std::string_view text) const {
+std::vector<std::size_t> Companions::known_words(std::string_view text, std::size_t most) const {
   std::vector<std::size_t> known;
-  while (!text.empty() && known.size() < most_context) {
+  while (!text.empty() && known.size() < most) {
     const std::size_t space = text.rfind(' ');
     const std::string_view each = text.substr(space == std::string_view::npos ? 0 : space + 1);
     text = text.substr(0, space == std::string_view::npos ? 0 : space);
@@ -86,7 +81,8 @@ std::vector<std::size_t> Companions::known_words(std::string_view text) const {
 }
 
 /// The companions of a context among the words of a range, and how likely each is beside it.
-std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range) const {
+std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range,
+                                                   double half_trust) const {
   std::vector<Range> places;  // of each word's companions in the range
   std::size_t most = 0;
   for (const std::size_t index : context) {
@@ -102,7 +98,7 @@ std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> 
   std::vector<Weighed> found;
   found.reserve(most);
   for (std::size_t i = 0; i < context.size(); ++i) {
-    const double share = 1.0 / (met_[context[i]] + trusted_half) / static_cast<double>(context.size());
+    const double share = 1.0 / (met_[context[i]] + half_trust) / static_cast<double>(context.size());
     for (std::size_t place = places[i].first; place < places[i].last; ++place) {
       double& weight = weights[companion_[place]];
       if (weight == 0.0) found.push_back({companion_[place], 0.0});
@@ -113,32 +109,36 @@ std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> 
   return found;
 }
 
-std::vector<LikelyText> Companions::complete(std::string_view prefix, std::size_t count) const {
+void Companions::propose(const Question& question, Proposals& proposals) const {
+  const Policy& policy = question.policy;
+  if (proposals.facts.longer_distinct > policy.companions_most_queries) return;
+  const std::string_view prefix = question.reading.text;
   const std::size_t space = prefix.rfind(' ');
-  if (space == std::string_view::npos) return {};
+  if (space == std::string_view::npos) return;
   const std::string_view part = prefix.substr(space + 1);
-  const std::vector<std::size_t> context = known_words(prefix.substr(0, space));
+  const auto most_words = static_cast<std::size_t>(policy.companions_most_words);
+  const std::vector<std::size_t> context = known_words(prefix.substr(0, space), most_words);
   const Range range = beginning_with(part);
-  if (context.empty() || range.first == range.last) return {};
-  const std::vector<Weighed> weighed = weigh(context, range);
+  if (context.empty() || range.first == range.last) return;
+  const double half_trust = policy.companions_half_trust;
+  const std::vector<Weighed> weighed = weigh(context, range, half_trust);
   double left = 0.0;  // what the context leaves to all words
-  for (const std::size_t index : context) left += trusted_half / (met_[index] + trusted_half);
+  for (const std::size_t index : context) left += half_trust / (met_[index] + half_trust);
   left /= static_cast<double>(context.size()) * static_cast<double>(typed_before_.back());
   double total = left * static_cast<double>(typed_before_[range.last] - typed_before_[range.first]);
   for (const Weighed& each : weighed) total += each.weight;
   std::vector<std::pair<double, std::size_t>> best;
   for (const auto& [index, weight] : weighed) {
     if (word(index).size() == part.size()) continue;  // the prefix itself
-    const double ends = (ended_[index] + 0.3) / (typed_[index] + 1.0);
+    const double ends = (ended_[index] + policy.companions_end_hits) / (typed_[index] + policy.companions_end_trials);
     best.emplace_back(-(weight + left * typed_[index]) / total * ends, index);
   }
-  const std::size_t kept = std::min(count, best.size());
+  const std::size_t kept = std::min(static_cast<std::size_t>(policy.page), best.size());
   std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());
-  std::vector<LikelyText> found;
   for (std::size_t i = 0; i < kept; ++i) {
-    found.push_back({std::string(prefix).append(word(best[i].second).substr(part.size())), -best[i].first});
+    const std::string text = std::string(prefix).append(word(best[i].second).substr(part.size()));
+    proposals.at(text).companions = -best[i].first;
   }
-  return found;
 }
 
 }  // namespace halfword

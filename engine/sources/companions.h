@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "search/completion.h"
+#include "sources/source.h"
 #include "store/model_file.h"
 
 namespace halfword {
@@ -15,13 +15,13 @@ namespace halfword {
 ///
 /// Arrays (`companions.py` explains them): the words, sorted; of each its companions, sorted, and in how many queries
 /// they stood together. They are read where they lie in the mapped file and checked once, when it is loaded.
-class Companions {
+class Companions : public Source {
  public:
   explicit Companions(const ModelFile& file);
 
-  /// How a query that has come to `prefix` may end with the word that was begun, or with one more after a space: by the
-  /// words before it alone. The `count` likeliest, best first.
-  std::vector<LikelyText> complete(std::string_view prefix, std::size_t count) const;
+  /// Propose how a query that has come to the reading may end with the word that was begun, or with one more after a
+  /// space, by the words before it alone. Only where few queries go on from the reading.
+  void propose(const Question& question, Proposals& proposals) const override;
 
  private:
   struct Range {
@@ -37,8 +37,8 @@ class Companions {
   std::size_t size() const { return typed_.size(); }
   std::string_view word(std::size_t index) const;
   Range beginning_with(std::string_view part) const;
-  std::vector<std::size_t> known_words(std::string_view text) const;
-  std::vector<Weighed> weigh(std::span<const std::size_t> context, Range range) const;
+  std::vector<std::size_t> known_words(std::string_view text, std::size_t most) const;
+  std::vector<Weighed> weigh(std::span<const std::size_t> context, Range range, double half_trust) const;
 
   std::span<const char> text_;
   std::span<const std::uint32_t> begin_;      // of each word's text, and the end of the last

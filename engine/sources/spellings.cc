@@ -7,8 +7,11 @@
 namespace halfword {
 namespace {
 
-constexpr std::size_t fewest_letters = 2;
-constexpr std::size_t most_alike = 50;  // queries; with more of them the prefix says too little
+/// A text and how likely it is to be the whole query.
+struct LikelyText {
+  std::string text;
+  double probability;
+};
 
 bool is_ascii(char byte) { return static_cast<unsigned char>(byte) < 128; }
 
@@ -172,7 +175,7 @@ Spellings::Spellings(const ModelFile& file, const Popular& popular)
 }
 
 /// The queries whose letters begin so; none if there are too many.
-std::vector<TypedQuery> Spellings::alike(std::string_view letters) const {
+std::vector<TypedQuery> Spellings::alike(std::string_view letters, std::size_t most) const {
   const auto is_before = [&](std::uint32_t position, std::string_view wanted) {
     return compare(popular_.at(position).text, wanted) < 0;
   };
@@ -181,19 +184,21 @@ std::vector<TypedQuery> Spellings::alike(std::string_view letters) const {
        place != by_letters_.end(); ++place) {
     TypedQuery query = popular_.at(*place);
     if (compare(query.text, letters) != 0) break;
-    if (found.size() == most_alike) return {};
+    if (found.size() == most) return {};
     found.push_back(std::move(query));
   }
   return found;
 }
 
-std::vector<LikelyText> Spellings::complete(std::string_view prefix, std::size_t count) const {
-  const Typed typed(prefix);
-  if (typed.letters.size() < fewest_letters) return {};
-  const std::vector<TypedQuery> queries = alike(typed.letters);
+void Spellings::propose(const Question& question, Proposals& proposals) const {
+  const Policy& policy = question.policy;
+  if (proposals.facts.longer_distinct >= policy.spellings_most_queries) return;
+  const Typed typed(question.reading.text);
+  if (static_cast<double>(typed.letters.size()) < policy.spellings_fewest_letters) return;
+  const std::vector<TypedQuery> queries = alike(typed.letters, static_cast<std::size_t>(policy.spellings_most_alike));
   double total = 0.0;
   for (const TypedQuery& query : queries) total += query.count;
-  if (total == 0.0) return {};
+  if (total == 0.0) return;
   std::vector<LikelyText> found;
   for (const TypedQuery& query : queries) {
     const std::vector<std::string> ways = ways_on(query.text, typed, domain_);
@@ -204,14 +209,13 @@ std::vector<LikelyText> Spellings::complete(std::string_view prefix, std::size_t
     }
   }
   merge(found);
-  const std::size_t kept = std::min(count, found.size());
+  const std::size_t kept = std::min(static_cast<std::size_t>(policy.page), found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end(),
                     [](const LikelyText& left, const LikelyText& right) {
                       return left.probability != right.probability ? left.probability > right.probability
                                                                    : left.text < right.text;
                     });
-  found.resize(kept);
-  return found;
+  for (std::size_t i = 0; i < kept; ++i) proposals.at(found[i].text).spellings = found[i].probability;
 }
 
 }  // namespace halfword

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "search/completion.h"
+#include "sources/source.h"
 #include "store/model_file.h"
 #include "store/popular.h"
 
@@ -17,16 +17,16 @@ namespace halfword {
 /// `spellings.py` explains what the letters of a text are and how likely a query is by the other spellings of it. The
 /// array holds where queries lie in the popularity index, sorted by their letters; it is checked once, when the
 /// file is loaded.
-class Spellings {
+class Spellings : public Source {
  public:
   Spellings(const ModelFile& file, const Popular& popular);
 
-  /// How a query that has come to `prefix` may end, by what was typed in another spelling: the `count` likeliest, best
-  /// first.
-  std::vector<LikelyText> complete(std::string_view prefix, std::size_t count) const;
+  /// Propose how a query that has come to the reading may end, by what was typed in another spelling. Only where few
+  /// queries go on from the reading.
+  void propose(const Question& question, Proposals& proposals) const override;
 
  private:
-  std::vector<TypedQuery> alike(std::string_view letters) const;
+  std::vector<TypedQuery> alike(std::string_view letters, std::size_t most) const;
 
   const Popular& popular_;
   std::span<const std::uint32_t> by_letters_;

@@ -237,13 +237,13 @@ std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t c
   found.reserve(typed.queries.size());
   for (TypedQuery& query : typed.queries) {
     const double score = std::log(static_cast<double>(query.count) / static_cast<double>(typed.total));
-    found.push_back({std::move(query.text), score, Source::popular});
+    found.push_back({std::move(query.text), score, Origin::popular});
   }
   return found;
 }
 
-std::uint32_t Popular::count_of(std::string_view query, const TypedQueries& typed) const {
-  const Place place = lower_bound(query, typed.first, typed.last);
+std::uint32_t Popular::count_of(std::string_view query, std::size_t first, std::size_t last) const {
+  const Place place = lower_bound(query, first, last);
   return place.exact ? count_[place.position] : 0;
 }
 

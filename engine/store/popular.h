@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/completion.h"
+#include "completion.h"
 #include "store/model_file.h"
 
 namespace halfword {
@@ -69,8 +69,8 @@ class Popular {
   /// The same as completions, scored by their share of all that was typed.
   std::vector<Completion> complete(std::string_view prefix, std::size_t count, bool echo) const;
 
-  /// How often `query`, one of those that `typed` tells of, was typed.
-  std::uint32_t count_of(std::string_view query, const TypedQueries& typed) const;
+  /// How often `query` was typed, which lies between two places of the index if anywhere.
+  std::uint32_t count_of(std::string_view query, std::size_t first, std::size_t last) const;
 
   /// The query at a place of the index, which is below its size.
   TypedQuery at(std::size_t position) const;

@@ -1,16 +1,16 @@
 """Halfword finishes half-typed search queries."""
 
 from halfword.core.errors import HalfwordError
+from halfword.core.options import SearchOptions
 from halfword.core.version import __version__
-from halfword.search.model import Blend, Completer, Completion, Neural, Popular, SearchOptions, load
+from halfword.search.model import Answer, Completer, Completion, Model, load
 
 __all__ = [
-    "Blend",
+    "Answer",
     "Completer",
     "Completion",
     "HalfwordError",
-    "Neural",
-    "Popular",
+    "Model",
     "SearchOptions",
     "__version__",
     "load",

@@ -1,6 +1,6 @@
 """The part of Halfword that runs at every keystroke."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ class SearchOptions:
     """How wide, how far back and how long to search."""
 
     count: int
-    surplus: int
     beam: int
     retrace: int
     segmentations: int
@@ -32,7 +31,6 @@ class SearchOptions:
     prune: bool
     conditional: bool
     haste: float
-    most_read: int
     adapt: bool
     min_probability: float
     deadline_ms: float
@@ -40,15 +38,39 @@ class SearchOptions:
 
     def __init__(self) -> None: ...
 
+class Policy:
+    """Which sources are asked, how hard, and what is shown."""
+
+    many_queries: float
+    beam_factor_none: float
+    beam_factor_few: float
+    beam_factor_many: float
+    widest_beam: float
+    haste_none: float
+    haste_few: float
+    haste_many: float
+    read_limit_base: float
+    read_limit_per_beam: float
+    enough_repeats: float
+    longest_searched: float
+    surplus_factor: float
+    companions_most_queries: float
+    companions_half_trust: float
+    companions_most_words: float
+    companions_end_hits: float
+    companions_end_trials: float
+    spellings_most_queries: float
+    spellings_most_alike: float
+    spellings_fewest_letters: float
+    page: float
+    length_penalty: float
+
+    def __init__(self) -> None: ...
+
 class Popular:
     """The popularity index of a model file."""
 
     def __init__(self, file: ModelFile) -> None: ...
-    def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> list[Completion]: ...
-    def complete_batch(
-        self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]
-    ) -> list[list[Completion]]: ...
-    def __len__(self) -> int: ...
 
 class Segmenter:
     """Cuts queries into the pieces of a model file."""
@@ -70,17 +92,39 @@ class Segmenter:
     ) -> list[list[Completion]]:
         """Return the completions (prefix, place) with finite scores; their pieces are given last first."""
 
-class Neural:
-    """The neural part of a model file."""
+class Completer:
+    """A model file that completes."""
 
     def __init__(
-        self, file: ModelFile, int8: bool | None, kernels: str, cached_states: int, cached_answers: int
+        self,
+        file: ModelFile,
+        policy: Policy,
+        popular: bool,
+        memory: bool,
+        network: bool,
+        int8: bool,
+        kernels: str,
+        cached_states: int,
+        cached_answers: int,
     ) -> None: ...
-    def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> list[Completion]: ...
+    def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> tuple[list[Completion], bool]:
+        """Return the completions, and whether the deadline cut the search short."""
+
     def complete_batch(
         self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]
-    ) -> list[list[Completion]]: ...
-    def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]: ...
+    ) -> list[tuple[list[Completion], bool]]: ...
+    def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]:
+        """Return pieces read, pieces of the longest hypothesis, rows, whether time ran out, multiplications."""
+
+    def propose(
+        self, prefix: str, options: SearchOptions
+    ) -> tuple[list[str], bytes, list[tuple[float, float | None, float, float]], tuple[float, float, float, float]]:
+        """Return what the sources propose.
+
+        The texts; their features as 32-bit floats; the evidence for each (count, model score, companions, spellings);
+        and of the prefix the total and distinct counts, with itself and without.
+        """
+
     def segment(self, query: str) -> list[int]: ...
     def view(self, query: str) -> tuple[list[int], list[float], list[float]]: ...
     def segment_best(self, escaped: str, count: int) -> list[list[int]]: ...
@@ -88,6 +132,7 @@ class Neural:
     def kernels(self) -> str: ...
     @property
     def multiplications(self) -> int: ...
+    def __len__(self) -> int: ...
 
 class Ngram:
     """The n-gram memory of a model file."""
@@ -113,26 +158,24 @@ class Companions:
     """Which words were typed together."""
 
     def __init__(self, file: ModelFile) -> None: ...
-    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]: ...
+    def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
 
 class Spellings:
     """The same query in another spelling."""
 
     def __init__(self, file: ModelFile, popular: Popular) -> None: ...
-    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]: ...
+    def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
 
-class Blend:
-    """Popularity and the language model together."""
+PREFIX_FEATURES: int
 
-    def __init__(self, file: ModelFile, popular: Popular, neural: Neural, memory: Neural | None) -> None: ...
-    def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> list[Completion]: ...
-    def complete_batch(
-        self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]
-    ) -> list[list[Completion]]: ...
-    def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]: ...
-    def candidates(
-        self, prefix: str, options: SearchOptions
-    ) -> tuple[list[tuple[str, float, float]], float, float]: ...
+def parallel_for(size: int, threads: int, work: Callable[[int], None]) -> None:
+    """Call `work` as a batch calls the search."""
+
+def feature_names() -> list[str]:
+    """Return the names of the ranker's features, those of the prefix first."""
+
+def word_filter(words: Sequence[str]) -> bytes:
+    """Return the array of a filter that knows these words."""
 
 def available_kernels() -> list[str]:
     """Return the instruction sets this machine can run, the fastest first."""

@@ -79,8 +79,9 @@ def complete(
 
     Example: halfword complete "new yo"
     """
+    from halfword.core.options import SearchOptions
     from halfword.search.filtered import filtered
-    from halfword.search.model import SearchOptions, load
+    from halfword.search.model import load
 
     completer = load(model) if unfiltered else filtered(load(model))
     options = SearchOptions(count=count)

@@ -13,7 +13,8 @@ from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, L
 from prompt_toolkit.styles import Style
 
 from halfword.core.errors import TextError
-from halfword.search.model import Completer, Completion, SearchOptions
+from halfword.core.options import SearchOptions
+from halfword.search.model import Completer, Completion
 
 Action = Callable[[KeyPressEvent], None]
 

@@ -3,8 +3,9 @@
 A model file is a safetensors file: eight bytes with the length of a JSON header, the header, then the arrays one after
 the other. What Halfword adds:
 
-- `__metadata__` holds `halfword`, the version of this layout, and `card`, a JSON text that says what the model learned
-  from, when, how, and how good it is;
+- `__metadata__` holds `halfword`, the version of this layout; `card`, a JSON text that says what the model learned
+  from, when, how, and how good it is; `policy`, the numbers of `core/policy.py` as JSON; and `features`, the names of
+  what the ranker looks at, separated by spaces (empty where there is no ranker);
 - every array begins at a multiple of eight bytes, so that the engine reads it where it lies in the mapped file. Larger
   element types come first, and each array is filled up to a multiple of eight by an array of zeros named `padding.N`.
 
@@ -24,22 +25,25 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
 - beside a matrix `network.NAME`, or instead of it, there may be `network.NAME.int8` I8 of its shape and
   `network.NAME.scale` F32 (outputs): weight ≈ int8 × scale of its output;
 - `ngram.*`: the n-gram memory, explained in `ngram.py`, and words that were typed together, in `companions.py`;
-  `blend.*`: what was fitted to join the parts (`fit_blend.py`, `ending.py`).
+  `mixture.network_weight` F32 (32): the network's weight beside the memory, and `ending.cost` F32 (V) (`ending.py`);
+- `ranker.*` F32: the weights of the ranker (`engine/rank/ranker.h`, `training/ranker.py`); `words.filter` U64: which
+  words occur in training queries (`engine/store/word_filter.h`).
 """
 
 import json
 import math
 import mmap
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import ModelFileError
 from halfword.core.files import whole_file
+from halfword.core.policy import DEFAULT_POLICY, Policy
 
-FORMAT = 1
+FORMAT = 2
 FORGET_BIAS = 1.0  # added to the forget gate of every layer
 NORM_EPSILON = 1e-5  # added to the variance in layer normalisation
 _ITEM_SIZE = {"U64": 8, "F32": 4, "U32": 4, "U16": 2, "I8": 1, "U8": 1}
@@ -72,16 +76,31 @@ class Header:
 
     card: dict[str, Any]
     places: dict[str, Place]
+    policy: Policy = DEFAULT_POLICY
+    features: tuple[str, ...] = ()
 
     def holds(self, part: str) -> bool:
         """Tell whether the file has arrays of `part`, such as popular."""
         return any(name.startswith(f"{part}.") for name in self.places)
 
 
-def write_model(path: Path, arrays: Mapping[str, Array], card: Mapping[str, Any]) -> None:
+def write_model(
+    path: Path,
+    arrays: Mapping[str, Array],
+    card: Mapping[str, Any],
+    *,
+    policy: Policy = DEFAULT_POLICY,
+    features: Sequence[str] = (),
+) -> None:
     """Write a model file, whole or not at all."""
     layout = list(_padded(arrays))
-    header: dict[str, Any] = {"__metadata__": {"halfword": str(FORMAT), "card": json.dumps(card, ensure_ascii=False)}}
+    metadata = {
+        "halfword": str(FORMAT),
+        "card": json.dumps(card, ensure_ascii=False),
+        "policy": json.dumps(policy.to_json()),
+        "features": " ".join(features),
+    }
+    header: dict[str, Any] = {"__metadata__": metadata}
     offset = 0
     for name, array in layout:
         size = len(array.data)
@@ -131,26 +150,38 @@ def _parse(path: Path, mapped: mmap.mmap) -> Header:
         header = json.loads(mapped[8 : 8 + length])
     except (ValueError, RecursionError):
         raise _damaged(path, "its header is not JSON") from None
-    card = _card_of(path, header)
+    metadata = _metadata_of(path, header)
+    card, policy = _json_object(path, metadata, "card"), _json_object(path, metadata, "policy")
     places = {name: _place_of(path, name, entry, 8 + length, size) for name, entry in header.items()}
-    return Header(card=card, places=places)
+    try:
+        return Header(card, places, Policy.from_json(policy), tuple(metadata.get("features", "").split()))
+    except ModelFileError as error:
+        raise _damaged(path, str(error)) from None
 
 
-def _card_of(path: Path, header: dict[str, Any]) -> dict[str, Any]:
-    """Take the metadata out of the header and return the card in it."""
+def _metadata_of(path: Path, header: dict[str, Any]) -> dict[str, str]:
+    """Take the metadata out of the header, and refuse files of other programs and versions."""
     metadata = header.pop("__metadata__", None)
     if not isinstance(metadata, dict) or "halfword" not in metadata:
         raise _foreign(path, "it is a safetensors file of another program")
     if metadata["halfword"] != str(FORMAT):
         found = metadata["halfword"]
-        raise ModelFileError(f"{path}: format {found}, this build reads {FORMAT}; run `halfword train` again")
+        raise ModelFileError(
+            f"{path}: format {found}, this build reads {FORMAT}; make it anew with: halfword train DATA -o {path}"
+        )
+    if not all(isinstance(value, str) for value in metadata.values()):
+        raise _damaged(path, "its metadata are not texts")
+    return metadata
+
+
+def _json_object(path: Path, metadata: Mapping[str, str], name: str) -> dict[str, Any]:
     try:
-        card = json.loads(metadata["card"])
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise _damaged(path, "its card is not JSON") from None
-    if not isinstance(card, dict):
-        raise _damaged(path, "its card is not a JSON object")
-    return card
+        value = json.loads(metadata[name])
+    except (KeyError, ValueError, RecursionError):
+        raise _damaged(path, f"its {name} is not JSON") from None
+    if not isinstance(value, dict):
+        raise _damaged(path, f"its {name} is not a JSON object")
+    return value
 
 
 def _place_of(path: Path, name: str, entry: Any, start: int, size: int) -> Place:

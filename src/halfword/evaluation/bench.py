@@ -9,9 +9,10 @@ from typing import Any
 
 from halfword.core import metrics
 from halfword.core.errors import OptionError
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.data.dataset import Dataset
 from halfword.evaluation.evaluate import EvaluateOptions, sample_rows
-from halfword.search.model import DEFAULTS, EngineCompleter, Neural, SearchOptions, engine_options, import_engine
+from halfword.search.model import Model, engine_options, import_engine
 
 Progress = Callable[[str, int, int], None]
 _PERCENTILES = (50, 90, 99)
@@ -37,7 +38,7 @@ class BenchOptions:
 
 
 def bench(
-    model: EngineCompleter, data: Dataset, options: BenchOptions, progress: Progress = lambda stage, done, total: None
+    model: Model, data: Dataset, options: BenchOptions, progress: Progress = lambda stage, done, total: None
 ) -> dict[str, Any]:
     """Time `model` on one core, on all cores, and its arithmetic against the machine's limit."""
     rows = sample_rows(data, EvaluateOptions(sample=options.sample, seed=options.seed))
@@ -52,7 +53,7 @@ def bench(
         "completions_per_second": len(prefixes) / sum(seconds),
         "completions_per_second_all_cores": _batch_rate(model, prefixes, search),
     }
-    if isinstance(model, Neural) and model._part.multiplications:  # a memory alone multiplies nothing
+    if model.parts == ("network",) or model.parts == ("ngram", "network"):  # a memory alone multiplies nothing
         result |= _arithmetic(model, prefixes, search, sum(seconds))
     if options.keystrokes:
         result["keystroke_milliseconds"] = _keystrokes(model, rows[: options.keystrokes], search, progress)
@@ -60,7 +61,7 @@ def bench(
     return result
 
 
-def _timed(model: EngineCompleter, prefixes: Sequence[str], search: SearchOptions, progress: Progress) -> list[float]:
+def _timed(model: Model, prefixes: Sequence[str], search: SearchOptions, progress: Progress) -> list[float]:
     for prefix in prefixes[:200]:  # a warm-up
         model.complete(prefix, search)
     seconds = []
@@ -79,16 +80,16 @@ def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
     return {**found, "mean": 1000 * sum(seconds) / len(seconds)}
 
 
-def _batch_rate(model: EngineCompleter, prefixes: Sequence[str], search: SearchOptions) -> float:
+def _batch_rate(model: Model, prefixes: Sequence[str], search: SearchOptions) -> float:
     begun = time.perf_counter()
     model.complete_batch(prefixes, search)
     return len(prefixes) / (time.perf_counter() - begun)
 
 
-def _arithmetic(model: Neural, prefixes: Sequence[str], search: SearchOptions, seconds: float) -> dict[str, Any]:
+def _arithmetic(model: Model, prefixes: Sequence[str], search: SearchOptions, seconds: float) -> dict[str, Any]:
     """Return what the searches computed and which share of the machine's limit that is."""
     engine = import_engine()
-    part = model._part
+    part = model._engine
     costs = [part.search_cost(prefix, engine_options(search)) for prefix in prefixes]
     cells = sum(cost[0] for cost in costs)
     int8, fp32 = engine.multiply_rate(part.kernels, 8)
@@ -105,9 +106,7 @@ def _arithmetic(model: Neural, prefixes: Sequence[str], search: SearchOptions, s
     }
 
 
-def _keystrokes(
-    model: EngineCompleter, rows: Sequence[str], search: SearchOptions, progress: Progress
-) -> dict[str, float]:
+def _keystrokes(model: Model, rows: Sequence[str], search: SearchOptions, progress: Progress) -> dict[str, float]:
     seconds = []
     for done, row in enumerate(rows):
         for length in range(1, len(row) + 1):

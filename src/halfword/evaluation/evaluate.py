@@ -9,9 +9,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from halfword.core import metrics
 from halfword.core.errors import DatasetError, OptionError
+from halfword.core.options import SearchOptions
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
-from halfword.search.model import Completer, Completion, SearchOptions
+from halfword.search.model import Completer, Completion
 
 Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 RANK_METRICS = ("mrr", "pmrr", "success")  # asked at one prefix

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from halfword.core.errors import OptionError
+from halfword.core.options import DEFAULTS, MOST_COMPLETIONS, SearchOptions
 from halfword.core.text import DEFAULT, Profile, normalise_query
-from halfword.search.model import DEFAULTS, MOST_COMPLETIONS, Completion, SearchOptions
+from halfword.search.model import Completion
 
 SHIPPED = Path(__file__).parent.parent / "models" / "blocklist.txt"
 _PUNCTUATION = re.compile(r"[^\w\s]|_")

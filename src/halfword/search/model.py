@@ -1,21 +1,21 @@
-"""What completes a prefix: the types that callers meet, and the completers that stand on the engine."""
+"""What completes a prefix: a model file, opened for asking."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Unpack
 
-from halfword.core.errors import MissingExtraError, ModelFileError, OptionError
+from halfword.core.errors import MissingExtraError, ModelFileError, OptionError, TextError
 from halfword.core.model_file import Header, read_header
-from halfword.core.text import DEFAULT, PROFILES, Profile, normalise_prefix
+from halfword.core.options import DEFAULTS, SearchFields, SearchOptions, with_fields
+from halfword.core.policy import Policy
+from halfword.core.text import PROFILES, Profile, normalise_prefix
 
 if TYPE_CHECKING:
     from halfword import _engine
 
 DEFAULT_MODEL = Path(__file__).parent.parent / "models" / "default.halfword"  # ships with the package
-MOST_COMPLETIONS = 1000
 CACHED_STATES = 1024  # what a keystroke leaves for the next one, some 10 kB each
 CACHED_ANSWERS = 4096  # the first few characters of what everybody types
 PRECISIONS = ("int8", "fp32")
@@ -30,125 +30,84 @@ class Completion(NamedTuple):
     source: Literal["popular", "model", "both"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
-    """How wide, how far back and how long to search. Popularity alone heeds `count` and `echo` only."""
+class Answer(list[Completion]):
+    """The completions of a prefix, best first, and whether the deadline cut the search short."""
 
-    count: int = 10  # completions returned
-    beam: int = 10  # hypotheses followed of each length
-    retrace: int | None = None  # trailing characters that may be segmented anew; None: as far as any piece reaches
-    segmentations: int = 1  # best segmentations of the prefix to set out from; only unigram pieces have several
-    max_pieces: int = 40  # pieces a completion may add
-    merge: bool = True  # add up the probabilities of all piece sequences found that spell the same text
-    prune: bool = True  # drop hypotheses that can no longer be answers; without merge and haste it loses nothing
-    haste: float | None = None  # trust in estimates of what an end costs; 0 is exact, and so are all but blends with
-    # None, which choose for each prefix: the memory alone where popularity knows enough, else network and wide beam
-    conditional: bool = True  # score log p(text | prefix); else log p(text)
-    min_probability: float = 0.0  # p(text | prefix) below which nothing is offered
-    deadline_ms: float | None = None  # return the best found by then
-    echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
+    __slots__ = ("timed_out",)
 
-    def __post_init__(self) -> None:
-        for name, lowest, highest in _RANGES:
-            value = getattr(self, name)
-            if value is not None and not lowest <= value <= highest:
-                raise OptionError(f"{name} must lie between {lowest} and {highest}, got {value}")
+    def __init__(self, completions: Iterable[Completion] = (), *, timed_out: bool = False) -> None:
+        super().__init__(completions)
+        self.timed_out = timed_out
 
-
-_RANGES = (
-    ("count", 1, MOST_COMPLETIONS),
-    ("beam", 1, 1000),
-    ("retrace", 0, 1000),
-    ("segmentations", 1, 100),
-    ("max_pieces", 1, 1000),
-    ("haste", 0.0, 100.0),
-    ("min_probability", 0.0, 1.0),
-    ("deadline_ms", 0.001, 3_600_000),
-)
-
-
-class SearchFields(TypedDict, total=False):
-    """The fields of `SearchOptions`, for those who pass them by name."""
-
-    count: int
-    beam: int
-    retrace: int | None
-    segmentations: int
-    max_pieces: int
-    merge: bool
-    prune: bool
-    haste: float | None
-    conditional: bool
-    min_probability: float
-    deadline_ms: float | None
-    echo: bool
-
-
-DEFAULTS = SearchOptions()
+    @property
+    def texts(self) -> list[str]:
+        """The texts alone."""
+        return [completion.text for completion in self]
 
 
 class Completer(Protocol):
     """Anything that can be evaluated and served."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Sequence[Completion]:
         """Return the likeliest completions of `prefix`, best first."""
         ...
 
 
-class EngineCompleter:
-    """A completer that stands on a part of the engine.
+class Model:
+    """A model file, mapped into memory and ready to complete.
 
     Immutable; one instance serves every thread, and the GIL is free while it searches.
+
+    >>> model = load()
+    >>> model.complete("new yo", count=2).texts
+    ['new york', 'new york city']
     """
 
-    def __init__(self, part: "_engine.Popular | _engine.Neural | _engine.Blend", profile: Profile = DEFAULT) -> None:
-        self._part = part
-        self._profile = profile
+    def __init__(self, engine: "_engine.Completer", path: Path, header: Header, parts: Collection[str]) -> None:
+        self._engine = engine
+        self._profile = _profile_of(path, header)
         self._defaults = engine_options(DEFAULTS)
+        self.path = path
+        self.card = header.card
+        self.policy = header.policy
+        self.parts = tuple(part for part in PARTS if part in parts)
 
-    def complete(
-        self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
-    ) -> list[Completion]:
-        """Return the likeliest completions of `prefix`, best first."""
-        if fields:
-            options = _with_fields(options, fields)
+    def __repr__(self) -> str:
+        return f"Model({self.path.name!r}, parts={self.parts})"
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]) -> Answer:
+        """Return the likeliest completions of `prefix`, best first; options may be given by name, as in count=5."""
+        if fields or options is not DEFAULTS:
+            options = with_fields(options, fields)
         converted = self._defaults if options is DEFAULTS else engine_options(options)
-        return self._part.complete(normalise_prefix(prefix, self._profile), converted, Completion)
+        found, timed_out = self._engine.complete(self._normalised(prefix), converted, Completion)
+        return Answer(found, timed_out=timed_out)
 
     def complete_batch(
         self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
-    ) -> list[list[Completion]]:
+    ) -> list[Answer]:
         """Complete many prefixes on all cores."""
-        if fields:
-            options = _with_fields(options, fields)
-        normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
-        return self._part.complete_batch(normalised, engine_options(options), 0, Completion)
-
-
-class Popular(EngineCompleter):
-    """Most popular completion: the queries that begin with the prefix, those typed most often first, ties by text."""
-
-    _part: "_engine.Popular"
-
-    def __len__(self) -> int:
-        return len(self._part)
-
-
-class Neural(EngineCompleter):
-    """The language model's completions, also of queries that nobody has typed before."""
-
-    _part: "_engine.Neural"
+        if isinstance(prefixes, str):
+            raise TextError(f"complete_batch takes several prefixes, got one text {prefixes!r}; pass a list")
+        converted = engine_options(with_fields(options, fields))
+        normalised = [self._normalised(prefix) for prefix in prefixes]
+        answers = self._engine.complete_batch(normalised, converted, 0, Completion)
+        return [Answer(found, timed_out=timed_out) for found, timed_out in answers]
 
     @property
     def kernels(self) -> str:
-        """The instruction set in use."""
-        return self._part.kernels
+        """The instruction set in use; empty where there is no language model."""
+        return self._engine.kernels if set(self.parts) & {"ngram", "network"} else ""
 
+    @property
+    def queries(self) -> int:
+        """How many different queries popularity knows."""
+        return len(self._engine)
 
-class Blend(EngineCompleter):
-    """Popularity as evidence, the language model as prior: what was typed, and what might be."""
-
-    _part: "_engine.Blend"
+    def _normalised(self, prefix: str) -> str:
+        if not isinstance(prefix, str):
+            raise TextError(f"a prefix must be text, got {prefix!r}")
+        return normalise_prefix(prefix, self._profile)
 
 
 def load(
@@ -158,7 +117,7 @@ def load(
     precision: str = "int8",
     kernels: str = "",
     cache: bool = True,
-) -> Popular | Neural | Blend:
+) -> Model:
     """Open a model file, or the one that ships; it is mapped into memory, so this takes milliseconds whatever its size.
 
     `parts` leaves out what is not named. `precision` and `kernels` (an instruction set; the fastest unless named) are
@@ -172,44 +131,33 @@ def load(
     if unknown:
         raise OptionError(f"parts must be some of {', '.join(PARTS)}; got {', '.join(unknown)}")
     header = read_header(path)
-    profile = _profile_of(path, header)
+    wanted = {part for part in parts if header.holds(part)}
+    if not wanted:
+        raise ModelFileError(f"{path} has no part that can complete; make one with: halfword train data/ -o {path}")
     engine = import_engine()
+    sizes = (CACHED_STATES, CACHED_ANSWERS) if cache else (0, 0)
     try:
-        return _assemble(engine, path, header, profile, parts, precision == "int8", kernels, cache)
+        _check_features(path, header, wanted)
+        file = open_model_file(path, header, left_out=set(PARTS) - set(parts))
+        uses = [part in wanted for part in PARTS]
+        policy = engine_policy(header.policy)
+        completer = engine.Completer(file, policy, *uses, precision == "int8", kernels, *sizes)
     except engine.EngineFileError as error:
         raise ModelFileError(f"{path} is damaged: {error}; copy or train it again") from error
     except ValueError as error:
         raise OptionError(str(error)) from error
+    return Model(completer, path, header, wanted)
 
 
-def _assemble(
-    engine: ModuleType,
-    path: Path,
-    header: Header,
-    profile: Profile,
-    parts: Collection[str],
-    int8: bool,
-    kernels: str,
-    cache: bool,
-) -> Popular | Neural | Blend:
-    file = open_model_file(path, header, left_out=set(PARTS) - set(parts))
-    wanted = {part for part in parts if header.holds(part)}
-    if "blend.popularity" in header.places and "popular" in wanted and len(wanted) > 1:
-        again = f"halfword train DATA --base {path} -o NEW"
+def _check_features(path: Path, header: Header, parts: Collection[str]) -> None:
+    """Refuse a ranker that was fitted to other features than the engine computes."""
+    if len(parts) < 2 or "popular" not in parts:
+        return
+    if list(header.features) != import_engine().feature_names():
         raise ModelFileError(
-            f"{path}: how it weighs its parts is of an earlier version; learn that again with: {again}"
+            f"{path}: its ranker looks at other features than this version; "
+            f"fit it again with: halfword train DATA --base {path} -o NEW"
         )
-    popular = engine.Popular(file) if "popular" in wanted else None
-    if wanted & {"ngram", "network"}:
-        sizes = (CACHED_STATES, CACHED_ANSWERS) if cache else (0, 0)
-        neural = engine.Neural(file, int8, kernels, *sizes)
-        if popular is None:
-            return Neural(neural, profile)
-        memory = engine.Neural(file, None, kernels, *sizes) if wanted >= {"ngram", "network"} else None
-        return Blend(engine.Blend(file, popular, neural, memory), profile)
-    if popular is not None:
-        return Popular(popular, profile)
-    raise ModelFileError(f"{path} has no part that can complete; make one with: halfword train data/ -o {path}")
 
 
 def open_model_file(path: Path, header: Header, left_out: Collection[str] = ()) -> "_engine.ModelFile":
@@ -226,23 +174,23 @@ def open_model_file(path: Path, header: Header, left_out: Collection[str] = ()) 
 
 @lru_cache(maxsize=256)
 def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
-    """Return `options` as the engine takes them."""
+    """Return `options` as the engine takes them; where they leave a choice, `adapt` or a limit that is none."""
     converted: _engine.SearchOptions = import_engine().SearchOptions()
-    converted.adapt = options.haste is None
+    open_choices = {"haste": 0.0, "retrace": 2**63 - 1, "deadline_ms": 0.0}
     for field in SearchOptions.__slots__:
         value = getattr(options, field)
-        if value is not None:  # for which the engine's own value stands
-            setattr(converted, field, value)
+        setattr(converted, field, open_choices[field] if value is None else value)
+    converted.adapt = options.haste is None
     return converted
 
 
-def _with_fields(options: SearchOptions, fields: SearchFields) -> SearchOptions:
-    try:
-        return replace(options, **fields)
-    except TypeError:
-        known = ", ".join(SearchOptions.__slots__)
-        unknown = ", ".join(sorted(set(fields) - set(SearchOptions.__slots__)))
-        raise OptionError(f"unknown option {unknown}; the options are: {known}") from None
+def engine_policy(policy: Policy) -> "_engine.Policy":
+    """Return `policy` as the engine takes it."""
+    converted: _engine.Policy = import_engine().Policy()
+    values: dict[str, Any] = policy.to_json()
+    for name, value in values.items():
+        setattr(converted, name, float(value))
+    return converted
 
 
 def _profile_of(path: Path, header: Header) -> Profile:

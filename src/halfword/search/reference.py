@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from halfword.core.letters import cut_domain, letters, only_letters, without_lead
 from halfword.core.model_file import read_header
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.text import DEFAULT, Profile, normalise_prefix
-from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.search.model import Completion
 
 MARK = "▁"
 Vector = NDArray[np.float64]
@@ -159,7 +160,7 @@ class PlainNeural:
         self._network = PlainNetwork(arrays)
         self._segment = segment
         self.closest_call = math.inf  # of the last search
-        self._ending = arrays.get("blend.ending", np.zeros(len(arrays["pieces.kind"])))
+        self._ending = arrays.get("ending.cost", np.zeros(len(arrays["pieces.kind"])))
         self._profile = profile
         _, self._unknown, self._begin, self._end = (int(special) for special in arrays["pieces.special"])
         text = arrays["pieces.text"].tobytes()
@@ -168,8 +169,8 @@ class PlainNeural:
         normal = arrays["pieces.kind"] == 1
         self._pieces = {piece: spelled[piece] for piece in range(len(spelled)) if normal[piece]}
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
-        """Return the likeliest texts that extend `prefix`, best first."""
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, surplus: int = 0) -> list[Completion]:
+        """Return the likeliest texts that extend `prefix`, best first, and so many more of those found on the way."""
         escaped = MARK + normalise_prefix(prefix, self._profile).replace(" ", MARK)
         starts = [start for back in range(len(escaped) + 1) for start in self._starts(escaped, back, options)]
         mass = _log_sum([self._mass(start) for start in starts])
@@ -180,7 +181,7 @@ class PlainNeural:
                 self._end_here(start, found)
         self.closest_call = math.inf
         self._search(starts, found, floor, options)
-        return _ranked(found, mass, floor, options)
+        return _ranked(found, mass, floor, options, options.count + surplus)
 
     def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
         """Take the best of all hypotheses, of whatever length, until none can be an answer any more."""
@@ -258,12 +259,12 @@ class PlainNeural:
         return Hypothesis(child.score, parent.text + self._pieces[child.piece], state, length=parent.length + 1)
 
 
-def _ranked(found: Found, mass: float, floor: float, options: SearchOptions) -> list[Completion]:
+def _ranked(found: Found, mass: float, floor: float, options: SearchOptions, count: int) -> list[Completion]:
     combine = _log_sum if options.merge else max
     scored = [(text, combine(scores)) for text, scores in found.scores.items()]
     kept = sorted((item for item in scored if item[1] >= floor), key=lambda item: (-item[1], item[0]))
     shift = mass if options.conditional else 0.0
-    return [Completion(text, score - shift, "model") for text, score in kept[: options.count]]
+    return [Completion(text, score - shift, "model") for text, score in kept[:count]]
 
 
 def _log_sum(scores: Sequence[float]) -> float:

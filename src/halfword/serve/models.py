@@ -9,9 +9,10 @@ from threading import Lock
 
 from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.model_file import read_header
+from halfword.core.options import SearchOptions
 from halfword.core.text import Profile, profile_named
 from halfword.search.filtered import Blocklist, read_blocklist
-from halfword.search.model import Completer, SearchOptions, load
+from halfword.search.model import Completer, load
 from halfword.serve.http.cache import Cache
 
 Stamp = tuple[tuple[int, int, int] | None, ...]

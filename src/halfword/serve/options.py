@@ -5,8 +5,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from halfword.core.errors import OptionError
+from halfword.core.options import MOST_COMPLETIONS
 from halfword.search.filtered import SHIPPED
-from halfword.search.model import MOST_COMPLETIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

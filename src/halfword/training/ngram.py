@@ -11,7 +11,7 @@ With V pieces, K the order of the memory, and all n-grams of a level (an order) 
   `ngram.L.sample` U32: for every 64th n-gram where its zeros begin, and how many n-grams before it have children;
   `ngram.L.backoff` U8: a code for each n-gram that has children;
 - `ngram.backoff` F32 (256): what that code means;
-- `blend.ending` F32 (V): about what it costs to end after each piece, in nats (see `ending`).
+- `ending.cost` F32 (V): about what it costs to end after each piece, in nats (see `ending`).
 
 After context h, p(w | h) = backoff(h) · p(w | h without its first piece) + (1 − backoff(h)) · the gain of hw divided by
 the gains of all n-grams kept after h. So every distribution sums to one, however coarse the codes are.
@@ -57,7 +57,7 @@ def learn_ngram(corpus: Corpus, options: NgramOptions) -> dict[str, Array]:
     costs = ending_costs(levels[1], corpus.vocabulary, corpus.end)
     while not keep[-1].any():
         keep.pop()
-    return _layout(levels[: len(keep)], keep, found) | {"blend.ending": _array("F32", costs)}
+    return _layout(levels[: len(keep)], keep, found) | {"ending.cost": _array("F32", costs)}
 
 
 def prune(levels: list[Level], found: Estimate, size: float) -> list[Mask]:

@@ -1,7 +1,7 @@
 """A dataset becomes a model file: each part that was asked for is learned from the train split."""
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 from halfword.core.errors import ModelFileError, OptionError, require
 from halfword.core.files import check_output_file, scratch_folder
 from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.data.dataset import Dataset, Split
 from halfword.search.filtered import SHIPPED, read_blocklist
 from halfword.search.model import PARTS, import_engine, open_model_file
@@ -73,11 +74,13 @@ def train(
         arrays |= popular_arrays(counts)
         if len(options.parts) > 1:  # else nobody asks them
             arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
+            arrays |= known_words(counts)
         learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
+    policy, features = DEFAULT_POLICY, ()
     if needs_engine:
-        arrays |= _fitted(arrays, card, data, output, options, progress)
+        arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
     progress("writing the model")
-    write_model(output, arrays, card)
+    write_model(output, arrays, card, policy=policy, features=features)
     checkpoint_path(output).unlink(missing_ok=True)
     return card
 
@@ -165,21 +168,29 @@ def _fitted(
     output: Path,
     options: TrainOptions,
     progress: Callable[[str], None],
-) -> dict[str, Array]:
-    """Return the weights of the blend, fitted on the validation split with the model as it is so far."""
-    from halfword.training.fit_blend import fit_mixture, fit_popularity
+) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
+    """Return the arrays with what joins the parts, fitted on the validation split with the model as it is so far."""
+    parts = set(options.parts)
+    ranked = "popular" in parts and len(parts) > 1
+    if not ranked and not {"ngram", "network"} <= parts:
+        return arrays, DEFAULT_POLICY, ()
+    from halfword.training.mixture import fit_mixture
+    from halfword.training.ranker import RankerWeights, fit_ranker
 
-    rows = data.rows(Split.VALID)
-    fitted: dict[str, Array] = {}
+    rows, policy, features = data.rows(Split.VALID), DEFAULT_POLICY, ()
     with scratch_folder(output) as folder:
         path = folder / "unfitted.halfword"
-        if {"ngram", "network"} <= set(options.parts):
+        if {"ngram", "network"} <= parts:
+            progress("weighing network and memory")
             write_model(path, arrays, card)
-            fitted |= fit_mixture(path, rows, progress)
-        if "popular" in options.parts and {"ngram", "network"} & set(options.parts):
-            write_model(path, arrays | fitted, card)
-            fitted |= fit_popularity(path, rows, progress)
-    return fitted
+            arrays = arrays | fit_mixture(path, rows)
+        if ranked:
+            progress("fitting the ranker")
+            features = tuple(import_engine().feature_names())
+            write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
+            weights, policy = fit_ranker(path, rows)
+            arrays = arrays | weights
+    return arrays, policy, features
 
 
 def network_training(preset: str, changes: Mapping[str, Any]) -> NetworkTraining:
@@ -196,6 +207,12 @@ def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress:
     run = RunOptions(device=options.device, resume=options.resume)
     learned = learn_network(data, output, options.network or NetworkTraining(), run, progress)
     return Learned(learned.arrays, learned.card, learned.segmenter.encode, learned.writes)
+
+
+def known_words(queries: Iterable[str]) -> dict[str, Array]:
+    """Return which words occur in the queries, as an array for a model file."""
+    words = sorted({word for query in queries for word in query.split()})
+    return {"words.filter": Array("U64", import_engine().word_filter(words))}
 
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:

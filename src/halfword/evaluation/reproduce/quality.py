@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from halfword.core.options import SearchOptions
 from halfword.evaluation.evaluate import Asker, Measured, measure
 from halfword.evaluation.reproduce.machine import machine
 from halfword.evaluation.reproduce.records import FORMAT, Arrays, as_read, read_arrays, write_arrays
 from halfword.evaluation.reproduce.rows import Row
 from halfword.evaluation.reproduce.sample import Numbers, Sample
-from halfword.search.model import Completer, SearchOptions, load
+from halfword.search.model import Completer, load
 
 Progress = Callable[[str, int, int], None]
 _AT_ONCE = {"cpu": 2048, "cuda": 65536}  # prefixes; a GPU wants many

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from halfword.core.errors import OptionError
+from halfword.core.options import SearchOptions
 from halfword.evaluation.reproduce.published import PUBLISHED, Published
 from halfword.evaluation.reproduce.recipes import (
     POPULAR,
@@ -16,7 +17,7 @@ from halfword.evaluation.reproduce.recipes import (
     blend,
     paper_network,
 )
-from halfword.search.model import PARTS, SearchOptions
+from halfword.search.model import PARTS
 
 GROUPS = {
     "paper": "The paper's table",

@@ -13,7 +13,7 @@ from halfword.evaluation.evaluate import EvaluateOptions, sample_rows
 from halfword.evaluation.reproduce.machine import machine
 from halfword.evaluation.reproduce.records import FORMAT, as_read, read_json, write_json
 from halfword.evaluation.reproduce.rows import Row
-from halfword.search.model import EngineCompleter, Popular, engine_options, load
+from halfword.search.model import Model, engine_options, load
 
 Progress = Callable[[str, int, int], None]
 _COSTED = 500  # searches whose cells and steps are counted
@@ -75,13 +75,13 @@ def megabytes(model: Path, row: Row) -> float:
     return sum(place.end - place.begin for name, place in places.items() if is_read(name)) / 1e6
 
 
-def _cost(completer: EngineCompleter, data: Dataset, row: Row, sample: int) -> dict[str, float | None]:
+def _cost(completer: Model, data: Dataset, row: Row, sample: int) -> dict[str, float | None]:
     """Return the cells (readings of a piece by the language model) and the steps of a search, in the mean."""
-    if isinstance(completer, Popular):
+    if completer.parts == ("popular",):
         return {"cells": None, "steps": None}
     rows = sample_rows(data, EvaluateOptions(sample=sample))
     options = engine_options(row.search)
-    search_cost = completer._part.search_cost  # type: ignore[union-attr]
+    search_cost = completer._engine.search_cost
     costs = [search_cost(query[: metrics.hashed_prefix_length(query)], options) for query in rows]
     return {"cells": sum(cost[0] for cost in costs) / len(rows), "steps": sum(cost[1] for cost in costs) / len(rows)}
 

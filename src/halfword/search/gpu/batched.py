@@ -1,6 +1,6 @@
 """Completion of thousands of prefixes at once, on a GPU or wherever PyTorch computes: for evaluation, not for serving.
 
-The answers are those of `complete.Neural` for the network alone. All open hypotheses of all prefixes are the rows of
+The answers are those of the engine for the network alone. All open hypotheses of all prefixes are the rows of
 one array, so that a step of all searches is a few large matrix products (see `batched_search`).
 """
 
@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.model_file import read_header
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.text import normalise_prefix, profile_named
 from halfword.search.gpu.columns import make_columns
 from halfword.search.gpu.row_network import RowNetwork
 from halfword.search.gpu.rows import Grammar
 from halfword.search.gpu.search import BatchedSearch, SearchTables, Work
 from halfword.search.gpu.starts import Starts, StartTree
-from halfword.search.model import DEFAULTS, Completion, SearchOptions
+from halfword.search.model import Completion
 from halfword.search.reference import read_arrays
 
 MOST_ROWS = 1 << 19  # hypotheses searched at once; beyond that nothing is gained

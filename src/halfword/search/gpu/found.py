@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from halfword.core.options import SearchOptions
 from halfword.search.gpu.row_steps import RowSteps
 from halfword.search.gpu.rows import Best, Rows
-from halfword.search.model import SearchOptions
 
 NO_COLUMN = -1
 

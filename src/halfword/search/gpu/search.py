@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from halfword.core.options import SearchOptions
 from halfword.search.gpu.columns import WHOLE, Columns
 from halfword.search.gpu.found import NO_COLUMN, Found, Links
 from halfword.search.gpu.row_network import RowNetwork, States
 from halfword.search.gpu.row_steps import peaks_of
 from halfword.search.gpu.rows import Grammar, Rows, Scored
 from halfword.search.gpu.starts import FOLLOWS_SPACE, NO_PIECE, TAIL_IS_SPACE, StartTree
-from halfword.search.model import SearchOptions
 
 _SEED_STEP, _SEED_FIRST = 0x1E3779B97F4A7C15, 0x2545F4914F6CDD1D  # the hash of each prefix: arbitrary, but different
 

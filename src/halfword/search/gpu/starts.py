@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core.model_file import read_header
-from halfword.search.model import Completion, SearchOptions, engine_options, import_engine, open_model_file
+from halfword.core.options import SearchOptions
+from halfword.search.model import Completion, engine_options, import_engine, open_model_file
 
 FOLLOWS_SPACE = 1
 TAIL_IS_SPACE = 2

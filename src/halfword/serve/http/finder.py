@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from time import perf_counter
 
+from halfword.core.options import SearchOptions
 from halfword.core.text import normalise_prefix
-from halfword.search.model import Completion, SearchOptions
+from halfword.search.model import Completion
 from halfword.serve.http.cache import Found
 from halfword.serve.http.gate import Gate
 from halfword.serve.http.metrics import Metrics

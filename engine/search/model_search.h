@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "search/generation_cache.h"
 #include "lm/language_model.h"
 #include "lm/opening.h"
 #include "lm/pieces.h"
-#include "search/search.h"
 #include "lm/state_cache.h"
+#include "search/generation_cache.h"
+#include "search/search.h"
 
 namespace halfword {
 
@@ -19,14 +19,15 @@ struct CacheSizes {
   std::size_t answers;  // short prefixes whose whole answers are kept
 };
 
-/// The neural part of a model file: its pieces and its network, and what it remembers of recent searches.
-class Neural {
+/// A language model that can be searched: its pieces, network and memory, and what it remembers of recent searches.
+class ModelSearch {
  public:
   /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name; without a precision
   /// the network is left out, and the memory alone is asked.
-  Neural(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
+  ModelSearch(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
 
-  SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
+  SearchResult complete(const Reading& reading, const SearchOptions& options, const SearchLimits& limits,
+                        const Deadline& deadline) const;
 
   const Pieces& pieces() const { return pieces_; }
   const LanguageModel& model() const { return model_; }

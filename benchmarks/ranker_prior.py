@@ -1,0 +1,132 @@
+"""Fit the ranker's weights that ship with the package, from logs that may be learned from; prints JSON.
+
+python benchmarks/ranker_prior.py DATA... -o src/halfword/models/ranker.json
+
+For each dataset a model of popularity and memory is trained on its train split, and asked at prefixes of its
+validation split. Give datasets of different sizes and subjects, from hundreds of rows to hundreds of thousands: the
+weights are the starting point of every training, and all that a very small log has. The mixture (how evidence and models
+make one first estimate) is fitted first, by coordinate descent; then all other weights. What is printed is the
+cross-entropy in nats per prefix on the test splits: of the first estimate alone, and of the ranker.
+"""
+
+import argparse
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from halfword.core import metrics
+from halfword.core.version import __version__
+from halfword.data.dataset import Split, open_dataset
+from halfword.search.model import Model, import_engine, load
+from halfword.training.mixture import sample
+from halfword.training.offers import Offers, collect, join
+from halfword.training.ranker import PRIOR, RankerWeights, cross_entropy, every_prefix, feature_place, fit
+from halfword.training.train import TrainOptions, train
+
+CHOICES = {  # of the mixture, tried one after the other
+    "discount": (0.3, 0.5, 0.65, 0.8, 0.9),
+    "breadth": (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0),
+    "growth": (0.5, 0.6, 0.75, 0.9),
+    "least": (0.1, 0.3, 1.0, 2.0),
+    "companions": (0.05, 0.1, 0.2, 0.3),
+    "spellings": (0.05, 0.1, 0.2, 0.3),
+}
+LEAST_ESTIMATE = 1e-13
+
+
+def initial(units: int) -> RankerWeights:
+    """Return weights that trust the first estimate alone."""
+    size, shared = len(import_engine().feature_names()), import_engine().PREFIX_FEATURES
+    linear = np.zeros(size, np.float32)
+    linear[feature_place("estimate")] = 1.0
+    hidden = np.random.default_rng(0).normal(0, size**-0.5, (units, size)).astype(np.float32)
+    ones, zeros = np.ones(size, np.float32), np.zeros(size, np.float32)
+    mixture = np.array([0.5, 2.0, 0.75, 1.0, 0.1, 0.1], np.float32)
+    no_units = np.zeros(units, np.float32)
+    return RankerWeights(mixture, zeros, ones, linear, hidden, no_units, no_units, np.zeros(shared + 1, np.float32))
+
+
+def asked(model: Model, queries: list[str], size: int, walked: int) -> Offers:
+    """Return what a model proposes at one prefix of `size` queries, and at every prefix of `walked` ones."""
+    rows = sample(queries, size, seed=2)
+    hashed = [(query, metrics.hashed_prefix_length(query)) for query in rows]
+    return collect(model, hashed + [(query, typed) for query in rows[:walked] for typed in every_prefix(query)])
+
+
+def estimates(offers: Offers, mixture: np.ndarray) -> np.ndarray:
+    """Return the feature of the same name under another mixture."""
+    discount, breadth, growth, least, companions, spellings = mixture
+    owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
+    count, score, beside, spelled = offers.evidence.T
+    total, distinct = offers.totals.T
+    weight = least + breadth * distinct**growth
+
+    def share(opinion: np.ndarray, value: float) -> np.ndarray:
+        return np.where(np.bincount(owner, opinion > 0, len(offers)) > 0, value, 0.0)
+
+    of_spellings = share(spelled, spellings)
+    of_companions = share(beside, companions) * (1 - of_spellings)
+    of_model = 1 - of_companions - of_spellings
+    prior = of_model[owner] * np.exp(score) + of_companions[owner] * beside + of_spellings[owner] * spelled
+    whole = np.maximum(count - discount, 0) + weight[owner] * prior
+    return np.log(np.maximum(whole / (total - discount * distinct + weight)[owner], LEAST_ESTIMATE))
+
+
+def with_mixture(offers: Offers, mixture: np.ndarray) -> Offers:
+    """Return the offers with the first estimate under another mixture."""
+    features = offers.features.copy()
+    features[:, feature_place("estimate")] = estimates(offers, mixture)
+    return replace(offers, features=features)
+
+
+def fit_mixture(weights: RankerWeights, offers: Offers) -> RankerWeights:
+    """Return the weights with the mixture whose first estimate is the likeliest by itself."""
+    mixture = weights.mixture.copy()
+    for _ in range(2):
+        for place, name in enumerate(CHOICES):
+            tried = []
+            for value in CHOICES[name]:
+                mixture[place] = value
+                tried.append((cross_entropy(weights, with_mixture(offers, mixture)), value))
+            mixture[place] = min(tried)[1]
+    return replace(weights, mixture=mixture)
+
+
+def main() -> None:
+    """Collect, fit, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("--output", "-o", type=Path, default=PRIOR)
+    parser.add_argument("--units", type=int, default=16)
+    parser.add_argument("--epochs", type=int, default=20)
+    arguments = parser.parse_args()
+    valid, test = [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        for path in arguments.data:
+            data, model_path = open_dataset(path), Path(folder) / "model.halfword"
+            train(data, model_path, TrainOptions(parts=("popular", "ngram")))
+            model = load(model_path, cache=False)
+            valid.append(asked(model, data.rows(Split.VALID), 3000, 300))
+            test[path.name] = asked(model, data.rows(Split.TEST), 2000, 0)
+    offers = join(valid)
+    weights = fit_mixture(initial(arguments.units), offers)
+    offers = with_mixture(offers, weights.mixture)
+    mean, scale = offers.features.mean(0), np.maximum(offers.features.std(0), 1e-3)
+    linear = np.where(np.arange(len(scale)) == feature_place("estimate"), scale, 0).astype(np.float32)
+    alone = replace(weights, mean=mean, scale=scale, linear=linear)
+    fitted = fit(alone, offers, epochs=arguments.epochs, closeness=1.0)
+    report = {
+        name: [round(cross_entropy(each, with_mixture(asked, weights.mixture)), 4) for each in (alone, fitted)]
+        for name, asked in test.items()
+    }
+    names = import_engine().feature_names()
+    content = {"halfword": __version__, "data": sorted(test), "features": names, "weights": fitted.to_json()}
+    arguments.output.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps({"mixture": dict(zip(CHOICES, fitted.mixture.tolist(), strict=True)), "nats": report}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

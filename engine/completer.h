@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rank/policy.h"
+#include "rank/ranker.h"
+#include "request.h"
+#include "search/model_search.h"
+#include "sources/source.h"
+#include "store/model_file.h"
+#include "store/popular.h"
+
+namespace halfword {
+
+/// Which parts of a model file are used, and how.
+struct Settings {
+  bool popular;
+  bool memory;
+  bool network;
+  Precision precision;
+  std::string kernels;  // an instruction set; the fastest if empty
+  CacheSizes caches;
+};
+
+/// The whole way from a request to an answer: readings, sources, ranker, policy. Never changes once loaded, but for its
+/// caches, so one instance serves every thread.
+///
+/// A model with popularity and a language model ranks the proposals of all sources. A model with one of the two alone
+/// answers by that source's own probabilities: shares of what was typed, or the language model's.
+class Completer {
+ public:
+  Completer(const ModelFile& file, const Policy& policy, const Settings& settings);
+
+  Answer complete(const Request& request) const;
+
+  /// What the sources propose before it is ranked, and its features: what the ranker is fitted to.
+  Proposals propose(const Request& request) const;
+  std::vector<Features> features(const Request& request, const Proposals& proposals) const;
+
+  /// The language model; throws where there is none.
+  const ModelSearch& language_model() const;
+
+  /// How many different queries popularity knows.
+  std::size_t queries() const { return popular_ ? popular_->size() : 0; }
+
+ private:
+  Answer from_popular(const Request& request) const;
+  Answer from_model(const Request& request) const;
+  Proposals gather(const Reading& reading, const SearchOptions& options) const;
+  Answer show(const Request& request, Proposals proposals) const;
+
+  Policy policy_;
+  std::optional<Popular> popular_;
+  std::optional<ModelSearch> model_;
+  std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
+  std::optional<Ranker> ranker_;
+  std::vector<std::unique_ptr<Source>> sources_;
+};
+
+}  // namespace halfword

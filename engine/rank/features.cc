@@ -1,0 +1,121 @@
+#include "rank/features.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfword {
+namespace {
+
+// Limits that keep logarithms finite; beyond them differences mean nothing.
+constexpr double least_score = -30.0;
+constexpr double least_probability = 1e-6;
+constexpr double least_estimate = 1e-13;
+constexpr double most_words = 10.0;
+constexpr double most_unseen = 3.0;
+
+float& at(Features& features, Feature feature) { return features[static_cast<std::size_t>(feature)]; }
+
+void set(Features& features, Feature feature, double value) { at(features, feature) = static_cast<float>(value); }
+
+double log_of(double probability) { return std::log(std::max(probability, least_probability)); }
+
+double spaces_from(std::string_view text, std::size_t begin) {
+  const std::string_view part = text.substr(std::min(begin, text.size()));
+  return std::min(static_cast<double>(std::count(part.begin(), part.end(), ' ')), most_words);
+}
+
+/// What all sources together say of a proposal: counts are the evidence, the models' opinions the prior.
+class Estimator {
+ public:
+  Estimator(const Mixture& mixture, const Proposals& proposals) : discount_(mixture.discount) {
+    const PrefixFacts& facts = proposals.facts;
+    weight_ = mixture.least + mixture.breadth * std::pow(facts.distinct, mixture.growth);
+    total_ = facts.total - discount_ * facts.distinct + weight_;
+    const auto proposed = [&](double Proposal::* opinion) {
+      return std::any_of(proposals.list().begin(), proposals.list().end(),
+                         [&](const Proposal& each) { return each.*opinion > 0.0; });
+    };
+    spellings_ = proposed(&Proposal::spellings) ? mixture.spellings : 0.0;
+    companions_ = proposed(&Proposal::companions) ? mixture.companions * (1.0 - spellings_) : 0.0;
+    model_ = 1.0 - companions_ - spellings_;
+  }
+
+  double estimate(const Proposal& proposal) const {
+    const double prior = (proposal.searched ? model_ * std::exp(proposal.model_score) : 0.0) +
+                         companions_ * proposal.companions + spellings_ * proposal.spellings;
+    const double evidence = std::max(proposal.count - discount_, 0.0);
+    return std::log(std::max((evidence + weight_ * prior) / total_, least_estimate));
+  }
+
+ private:
+  double discount_;
+  double weight_;
+  double total_;
+  double model_;
+  double companions_;
+  double spellings_;
+};
+
+/// The features that all proposals for a prefix share.
+Features prefix_part(std::string_view prefix, const PrefixFacts& facts) {
+  Features features{};
+  set(features, Feature::log_distinct, std::log1p(facts.distinct));
+  set(features, Feature::log_total, std::log1p(facts.total));
+  set(features, Feature::after_space, prefix.ends_with(' ') ? 1.0 : 0.0);
+  set(features, Feature::typed_words, spaces_from(prefix, 0));
+  set(features, Feature::typed_characters, std::log1p(characters_from(prefix, 0)));
+  return features;
+}
+
+/// The score of the least likely proposal that the search found: what it did not find is hardly likelier.
+double lowest_found(const Proposals& proposals) {
+  double lowest = 0.0;
+  bool found = false;
+  for (const Proposal& proposal : proposals.list()) {
+    if (!proposal.searched) continue;
+    lowest = found ? std::min(lowest, proposal.model_score) : proposal.model_score;
+    found = true;
+  }
+  return found ? std::max(lowest, least_score) : least_score;
+}
+
+}  // namespace
+
+double characters_from(std::string_view text, std::size_t begin) {
+  const std::string_view part = text.substr(std::min(begin, text.size()));
+  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
+  return static_cast<double>(std::count_if(part.begin(), part.end(), begins));
+}
+
+std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
+                                  const WordFilter& words) {
+  const Estimator estimator(mixture, proposals);
+  const Features shared = prefix_part(prefix, proposals.facts);
+  const double lowest = lowest_found(proposals);
+  const double breadth = std::log1p(proposals.facts.distinct);
+  const std::size_t begun = prefix.rfind(' ') + 1;  // where the word begins that is being typed
+  std::vector<Features> all;
+  all.reserve(proposals.list().size());
+  for (const Proposal& proposal : proposals.list()) {
+    Features& each = all.emplace_back(shared);
+    const double added = characters_from(proposal.text, prefix.size());
+    const bool typed = proposal.count > 0.0;
+    set(each, Feature::estimate, estimator.estimate(proposal));
+    set(each, Feature::model_score, proposal.searched ? std::max(proposal.model_score, least_score) : lowest);
+    set(each, Feature::searched, proposal.searched ? 1.0 : 0.0);
+    set(each, Feature::log_count, std::log1p(proposal.count));
+    set(each, Feature::log_share, std::log((proposal.count + 0.5) / (proposals.facts.total + 1.0)));
+    set(each, Feature::typed, typed ? 1.0 : 0.0);
+    set(each, Feature::typed_once, proposal.count == 1.0 ? 1.0 : 0.0);
+    set(each, Feature::added_characters, added);
+    set(each, Feature::added_words, spaces_from(proposal.text, prefix.size()));
+    set(each, Feature::breadth_of_added, breadth * added);
+    const double unseen = typed ? 0.0 : static_cast<double>(words.unknown_words(proposal.text, begun));
+    set(each, Feature::unseen_words, std::min(unseen, most_unseen));
+    set(each, Feature::log_companions, log_of(proposal.companions));
+    set(each, Feature::log_spellings, log_of(proposal.spellings));
+  }
+  return all;
+}
+
+}  // namespace halfword

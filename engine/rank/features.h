@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "sources/proposals.h"
+#include "store/word_filter.h"
+
+namespace halfword {
+
+/// What the ranker looks at. The first ones are of the prefix, the others of a proposal; `search/reference_ranker.py`
+/// explains them.
+enum class Feature : std::size_t {
+  log_distinct,
+  log_total,
+  after_space,
+  typed_words,
+  typed_characters,
+  estimate,
+  model_score,
+  searched,
+  log_count,
+  log_share,
+  typed,
+  typed_once,
+  added_characters,
+  added_words,
+  breadth_of_added,
+  unseen_words,
+  log_companions,
+  log_spellings,
+};
+
+constexpr std::size_t prefix_features = 5;
+constexpr std::array<const char*, 18> feature_names{
+    "log_distinct", "log_total",      "after_space",      "typed_words", "typed_characters",
+    "estimate",     "model_score",    "searched",         "log_count",   "log_share",
+    "typed",        "typed_once",     "added_characters", "added_words", "breadth_of_added",
+    "unseen_words", "log_companions", "log_spellings"};
+using Features = std::array<float, feature_names.size()>;
+
+/// How the sources' opinions become one first estimate (see `search/reference_ranker.py`); fitted, and kept in the
+/// model file.
+struct Mixture {
+  double discount;    // what a query's count loses, since chance had its part in it
+  double breadth;     // what the models gain with the number of different queries typed after the prefix,
+  double growth;      // to this power
+  double least;       // what they have at least
+  double companions;  // their share among the models
+  double spellings;
+};
+
+/// How many characters a text has, of which only the bytes from `begin` on count.
+double characters_from(std::string_view text, std::size_t begin);
+
+/// The features of every proposal for a prefix, in the order of the proposals.
+std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
+                                  const WordFilter& words);
+
+}  // namespace halfword

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "request.h"
+#include "search/search.h"
+#include "sources/proposals.h"
+
+namespace halfword {
+
+/// Which sources are asked, how hard the search works, and what is shown. Every number is stored in the model file
+/// under the name it has here; the Python type of the same name explains each one and is the home of the defaults.
+struct Policy {
+  // How many different queries go on from the prefix decides how hard the search works: none, few or many.
+  double many_queries{};
+  double beam_factor_none{};
+  double beam_factor_few{};
+  double beam_factor_many{};
+  double widest_beam{};
+  double haste_none{};
+  double haste_few{};
+  double haste_many{};
+  double read_limit_base{};
+  double read_limit_per_beam{};
+  // Whether the network is asked.
+  double enough_repeats{};
+  // The search, the other sources and their limits.
+  double longest_searched{};
+  double surplus_factor{};
+  double companions_most_queries{};
+  double companions_half_trust{};
+  double companions_most_words{};
+  double companions_end_hits{};
+  double companions_end_trials{};
+  double spellings_most_queries{};
+  double spellings_most_alike{};
+  double spellings_fewest_letters{};
+  // What is shown.
+  double page{};
+  double length_penalty{};
+};
+
+/// How hard to search for one prefix.
+struct Effort {
+  SearchOptions options;
+  SearchLimits limits;
+  bool with_network;
+};
+
+/// The more different queries popularity knows that go on from the prefix, the less it matters what the search misses;
+/// and where it knows many, or some that were typed again and again, the network has next to nothing to add.
+Effort effort_for(const Policy& policy, const SearchOptions& options, const PrefixFacts& facts, bool has_memory_alone);
+
+}  // namespace halfword

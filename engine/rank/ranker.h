@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "rank/features.h"
+#include "store/model_file.h"
+#include "store/word_filter.h"
+
+namespace halfword {
+
+/// Turns the evidence for all proposals into one probability each.
+///
+///     x = (features − mean) / scale
+///     z = linear · x + output · softsign(hidden x + hidden_bias)      with softsign(t) = t / (1 + |t|)
+///
+/// and the probabilities are a softmax over the z of all proposals and the z of "none of these", which is linear in the
+/// features of the prefix. So they are probabilities, and sum to less than one.
+class Ranker {
+ public:
+  explicit Ranker(const ModelFile& file);
+
+  /// The features of the proposals for a prefix, one row per proposal.
+  std::vector<Features> features(std::string_view prefix, const Proposals& proposals) const {
+    return features_of(prefix, proposals, mixture_, words_);
+  }
+
+  /// The log-probabilities of proposals with these features.
+  std::vector<double> log_probabilities(std::span<const Features> features) const;
+
+ private:
+  double worth_of(const Features& features) const;
+  double worth_of_none(const Features& features) const;
+
+  Mixture mixture_;
+  WordFilter words_;
+  std::span<const float> mean_;
+  std::span<const float> scale_;
+  std::span<const float> linear_;
+  std::span<const float> hidden_;  // row-major, one row per hidden unit
+  std::span<const float> hidden_bias_;
+  std::span<const float> output_;
+  std::span<const float> none_;  // by prefix feature, then a bias
+};
+
+}  // namespace halfword

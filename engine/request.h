@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "completion.h"
+
+namespace halfword {
+
+/// How wide, how far back and how long to search. The Python type of the same name is the only home of the defaults; it
+/// explains and checks the values.
+struct SearchOptions {
+  std::size_t count{};
+  std::size_t beam{};
+  std::size_t retrace{};
+  std::size_t segmentations{};
+  std::size_t max_pieces{};
+  bool merge{};
+  bool prune{};
+  bool conditional{};
+  bool echo{};
+  double haste{};
+  bool adapt{};  // the policy chooses beam, haste and whether to ask the network, by what popularity knows
+  double min_probability{};
+  double deadline_ms{};  // 0: none
+};
+
+/// What a caller asks: the text typed so far, and how to answer.
+struct Request {
+  std::string typed;
+  SearchOptions options;
+};
+
+/// What an answer took.
+struct Cost {
+  std::size_t pieces_read = 0;      // by the language model, over all hypotheses
+  std::size_t longest = 0;          // pieces of the longest hypothesis beyond the prefix
+  std::size_t rows = 0;             // of states and predictions that the search needed room for
+  std::size_t multiplications = 0;  // multiply-adds of the network
+};
+
+/// What a caller gets: the likeliest completions, best first.
+struct Answer {
+  std::vector<Completion> completions;
+  bool timed_out = false;  // the deadline passed, so that better completions may be missing
+  Cost cost;
+};
+
+/// The time at which an answer must be given.
+class Deadline {
+ public:
+  /// So many milliseconds from now; 0 for no deadline.
+  explicit Deadline(double milliseconds) {
+    if (milliseconds <= 0.0) return;
+    const std::chrono::duration<double, std::milli> length(milliseconds);
+    end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(length);
+  }
+
+  bool passed() const { return end_ && Clock::now() >= *end_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::optional<Clock::time_point> end_;
+};
+
+}  // namespace halfword

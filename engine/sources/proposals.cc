@@ -1,0 +1,31 @@
+#include "sources/proposals.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace halfword {
+
+Proposal& Proposals::at(std::string_view text) {
+  if (2 * (list_.size() + 1) > slots_.size()) rehash(std::max<std::size_t>(128, 2 * slots_.size()));
+  std::uint32_t& slot = slots_[slot_of(text)];
+  if (slot == 0) {
+    list_.emplace_back().text = text;
+    slot = static_cast<std::uint32_t>(list_.size());
+  }
+  return list_[slot - 1];
+}
+
+/// The slot of a text, or the empty one where it belongs.
+std::size_t Proposals::slot_of(std::string_view text) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = std::hash<std::string_view>()(text) & mask;
+  while (slots_[slot] != 0 && list_[slots_[slot] - 1].text != text) slot = (slot + 1) & mask;
+  return slot;
+}
+
+void Proposals::rehash(std::size_t slots) {
+  slots_.assign(slots, 0);
+  for (std::size_t i = 0; i < list_.size(); ++i) slots_[slot_of(list_[i].text)] = static_cast<std::uint32_t>(i + 1);
+}
+
+}  // namespace halfword

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "request.h"
+
+namespace halfword {
+
+/// A proposed completion and what speaks for it.
+struct Proposal {
+  std::string text;
+  double count = 0.0;                                             // how often it was typed
+  double model_score = -std::numeric_limits<double>::infinity();  // log p(text | reading) by the language model
+  double companions = 0.0;                                        // its probability by words typed together
+  double spellings = 0.0;                                         // and by other spellings of typed queries
+  std::uint32_t unseen_words = 0;                                 // words that occur in no training query
+  bool searched = false;                                          // the language model's search found it
+};
+
+/// What is known of the prefix.
+struct PrefixFacts {
+  double total = 0.0;         // how often queries that begin with it were typed
+  double distinct = 0.0;      // how many different ones there are
+  double longer_total = 0.0;  // the same without the prefix itself
+  double longer_distinct = 0.0;
+  std::size_t first = 0;         // where those queries begin in the popularity index
+  std::size_t last = 0;          // and where they end
+  bool all_listed = false;       // all of them are among the proposals
+  double log_probability = 0.0;  // of the prefix, by the language model
+  bool timed_out = false;
+  Cost cost;
+};
+
+/// The proposals of all sources for one request, each text once.
+class Proposals {
+ public:
+  /// The proposal with this text, which is added if there is none yet.
+  Proposal& at(std::string_view text);
+
+  std::vector<Proposal>& list() { return list_; }
+  const std::vector<Proposal>& list() const { return list_; }
+
+  PrefixFacts facts;
+
+ private:
+  void rehash(std::size_t slots);
+  std::size_t slot_of(std::string_view text) const;
+
+  std::vector<Proposal> list_;
+  std::vector<std::uint32_t> slots_;  // a hash table of positions in `list_`, plus one; 0 for an empty slot
+};
+
+}  // namespace halfword

@@ -1,0 +1,97 @@
+"""Which sources are asked, how hard the search works, and what is shown: numbers that every model file stores by name.
+
+The defaults are the only home of these numbers. Those marked "measured" were chosen by quality and time on validation
+rows (docs/research/blend.md); `halfword train` fits `length_penalty` and stores all of them in the model file.
+`halfword info` prints them.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from halfword.core.errors import ModelFileError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How a model that has popularity and a language model answers."""
+
+    # The number of different queries that go on from the prefix decides how hard the search works (measured).
+    many_queries: float = 10.0  # from here on there are many, and what the search misses hardly matters
+    beam_factor_none: float = 4.0  # the beam is so many times wider where no query goes on from the prefix,
+    beam_factor_few: float = 2.0  # where few do,
+    beam_factor_many: float = 0.8  # and where many do
+    widest_beam: float = 1000.0  # but no wider than this
+    haste_none: float = 0.25  # SearchOptions.haste in the same three cases
+    haste_few: float = 0.5
+    haste_many: float = 1.5
+    read_limit_base: float = 25.0  # a search with the network reads at most so many hypotheses,
+    read_limit_per_beam: float = 4.0  # and so many more per hypothesis of the beam
+    # The network is asked only where popularity does not know enough (measured).
+    enough_repeats: float = 1.5  # it knows enough where queries were typed more often than this on average
+    # The sources.
+    longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
+    surplus_factor: float = 1.0  # proposals of the search beyond the answers asked for, as a multiple of these
+    companions_most_queries: float = 0.0  # co-occurring words are asked where at most so many queries go on (measured)
+    companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
+    companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
+    companions_end_hits: float = 0.3  # prior of how often a word ends a query: so many hits
+    companions_end_trials: float = 1.0  # in so many trials
+    spellings_most_queries: float = 10.0  # other spellings are asked where fewer queries than this go on (measured)
+    spellings_most_alike: float = 50.0  # with more queries of the same letters the prefix says too little
+    spellings_fewest_letters: float = 2.0  # bytes of letters that a prefix must have
+    # What is shown.
+    page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same
+    length_penalty: float = 0.05  # nats per added character in the order of the answers: a short beginning helps more
+    # people than one long query; fitted
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            if not number or not _LIMITS[each.name][0] <= value <= _LIMITS[each.name][1]:
+                low, high = _LIMITS[each.name]
+                raise ModelFileError(f"the policy's {each.name} must lie between {low:g} and {high:g}, got {value!r}")
+
+    def to_json(self) -> dict[str, float]:
+        """Return all numbers by their names."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the policy with these numbers, which must be all of them."""
+        names = {each.name for each in fields(cls)}
+        wrong = sorted(names ^ set(values))
+        if wrong:
+            raise ModelFileError(f"the policy's numbers do not fit this version ({', '.join(wrong)})")
+        return cls(**values)
+
+
+_COUNT, _FACTOR, _HASTE = (0.0, 1e6), (0.01, 100.0), (0.0, 100.0)
+_LIMITS: dict[str, tuple[float, float]] = {
+    "many_queries": _COUNT,
+    "beam_factor_none": _FACTOR,
+    "beam_factor_few": _FACTOR,
+    "beam_factor_many": _FACTOR,
+    "widest_beam": (1.0, 1000.0),
+    "haste_none": _HASTE,
+    "haste_few": _HASTE,
+    "haste_many": _HASTE,
+    "read_limit_base": (1.0, 1e6),
+    "read_limit_per_beam": (0.0, 1e4),
+    "enough_repeats": (0.0, 1e9),
+    "longest_searched": (0.0, 1e5),
+    "surplus_factor": (0.0, 10.0),
+    "companions_most_queries": _COUNT,
+    "companions_half_trust": (1e-3, 1e6),
+    "companions_most_words": (1.0, 100.0),
+    "companions_end_hits": (0.0, 100.0),
+    "companions_end_trials": (1e-3, 100.0),
+    "spellings_most_queries": (0.0, 1000.0),
+    "spellings_most_alike": (1.0, 1000.0),
+    "spellings_fewest_letters": (1.0, 100.0),
+    "page": (1.0, 100.0),
+    "length_penalty": (-1.0, 10.0),
+}
+DEFAULT_POLICY = Policy()

@@ -1,0 +1,211 @@
+"""The pipeline in plain Python: sources, features, ranker and policy, which the engine must equal.
+
+The features that the ranker looks at, those of the prefix first:
+
+- `log_distinct`, `log_total`: log(1 + n) of how many different queries begin with the prefix, and how often they were
+  typed; `after_space`: whether the prefix ends with a space; `typed_words`: its spaces, ten at most;
+  `typed_characters`: log(1 + its length);
+- `estimate`: the logarithm of a first estimate in which counts are evidence and models the prior,
+
+        (max(C(q) − δ, 0) + w · prior(q)) / (C(p) − δ N(p) + w)      with   w = κ + φ N(p)^γ
+
+  where C(q) is how often q was typed, C(p) how often all queries that begin with the prefix were, N(p) how many
+  different ones there are, and prior(q) the mean of what language model, co-occurring words and other spellings say,
+  each with its share, if it proposed anything at all: interpolated absolute discounting, over whole queries;
+- `model_score`: log p(q | p) by the language model, or of its least likely proposal where the search did not find q;
+  `searched`: whether it did;
+- `log_count`: log(1 + C(q)); `log_share`: log((C(q) + ½) / (C(p) + 1)); `typed`, `typed_once`: whether C(q) is above
+  0, and 1;
+- `added_characters`, `added_words`: what q has beyond the prefix; `breadth_of_added`: `log_distinct` times the former;
+- `unseen_words`: words of q, those that the prefix has whole left out, that occur in no training query, three at most;
+- `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say.
+"""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.policy import Policy
+from halfword.core.text import normalise_prefix
+from halfword.search.model import Answer, Completion
+
+LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
+_MOST_WORDS, _MOST_UNSEEN = 10, 3
+
+Search = Callable[[str, SearchOptions, int], Sequence[Completion]]  # prefix, options, surplus → what it finds
+Opinion = Callable[[str], Sequence[tuple[str, float]]]  # prefix → texts and their probabilities
+
+
+@dataclass(slots=True)
+class Proposal:
+    """A proposed completion and what speaks for it."""
+
+    count: int = 0
+    model_score: float | None = None
+    companions: float = 0.0
+    spellings: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a prefix: how often queries that begin so were typed, and how many there are."""
+
+    total: int
+    distinct: int
+    longer_total: int  # the prefix itself left out
+    longer_distinct: int
+
+
+def features_of(
+    prefix: str, proposals: Mapping[str, Proposal], facts: Facts, mixture: Sequence[float], words: Collection[str]
+) -> dict[str, list[float]]:
+    """Return the features of every proposal, in the order in which the engine has them."""
+    found = [each.model_score for each in proposals.values() if each.model_score is not None]
+    lowest = max(min(found, default=LEAST_SCORE), LEAST_SCORE)
+    shared = [
+        math.log1p(facts.distinct),
+        math.log1p(facts.total),
+        float(prefix.endswith(" ")),
+        min(prefix.count(" "), _MOST_WORDS),
+        math.log1p(len(prefix)),
+    ]
+    shares = _shares(proposals, mixture)
+    return {
+        text: [*shared, _estimate(each, facts, mixture, shares), *_own(prefix, text, each, facts, lowest, words)]
+        for text, each in proposals.items()
+    }
+
+
+def _own(
+    prefix: str, text: str, proposal: Proposal, facts: Facts, lowest: float, words: Collection[str]
+) -> list[float]:
+    added = len(text) - len(prefix)
+    begun = prefix.rfind(" ") + 1
+    unseen = 0 if proposal.count else sum(word not in words for word in text[begun:].split())
+    return [
+        lowest if proposal.model_score is None else max(proposal.model_score, LEAST_SCORE),
+        float(proposal.model_score is not None),
+        math.log1p(proposal.count),
+        math.log((proposal.count + 0.5) / (facts.total + 1)),
+        float(proposal.count > 0),
+        float(proposal.count == 1),
+        added,
+        min(text[len(prefix) :].count(" "), _MOST_WORDS),
+        math.log1p(facts.distinct) * added,
+        min(unseen, _MOST_UNSEEN),
+        math.log(max(proposal.companions, LEAST_PROBABILITY)),
+        math.log(max(proposal.spellings, LEAST_PROBABILITY)),
+    ]
+
+
+def _shares(proposals: Mapping[str, Proposal], mixture: Sequence[float]) -> tuple[float, float, float]:
+    """Return the shares of language model, co-occurring words and other spellings in the prior."""
+    of_spellings = mixture[5] if any(each.spellings for each in proposals.values()) else 0.0
+    of_companions = mixture[4] * (1 - of_spellings) if any(each.companions for each in proposals.values()) else 0.0
+    return 1 - of_companions - of_spellings, of_companions, of_spellings
+
+
+def _estimate(proposal: Proposal, facts: Facts, mixture: Sequence[float], shares: tuple[float, float, float]) -> float:
+    discount, breadth, growth, least = mixture[:4]
+    weight = least + breadth * facts.distinct**growth
+    by_model = 0.0 if proposal.model_score is None else math.exp(proposal.model_score)
+    opinions = (by_model, proposal.companions, proposal.spellings)
+    prior = sum(share * opinion for share, opinion in zip(shares, opinions, strict=True))
+    whole = max(proposal.count - discount, 0.0) + weight * prior
+    return math.log(max(whole / (facts.total - discount * facts.distinct + weight), LEAST_ESTIMATE))
+
+
+class PlainRanker:
+    """Features → log-probabilities, straight from the formula in `engine/rank/ranker.h`."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._arrays = {name.removeprefix("ranker."): array.astype(float) for name, array in arrays.items()}
+        self.mixture: list[float] = self._arrays["mixture"].tolist()
+
+    def log_probabilities(self, features: Mapping[str, Sequence[float]]) -> dict[str, float]:
+        """Return the log-probability of each text."""
+        if not features:
+            return {}
+        weights = self._arrays
+        scaled = {text: (np.array(row) - weights["mean"]) / weights["scale"] for text, row in features.items()}
+        worths = {text: self._worth(row) for text, row in scaled.items()}
+        prefix = next(iter(scaled.values()))[: len(weights["none"]) - 1]
+        none = float(weights["none"] @ np.append(prefix, 1.0))
+        normaliser = float(np.logaddexp.reduce([none, *worths.values()]))
+        return {text: worth - normaliser for text, worth in worths.items()}
+
+    def _worth(self, row: NDArray[np.float64]) -> float:
+        weights = self._arrays
+        sums = weights["hidden"].reshape(-1, len(row)) @ row + weights["hidden_bias"]
+        return float(weights["linear"] @ row + weights["output"] @ (sums / (1 + abs(sums))))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainPipeline:
+    """Sources, ranker and policy over a popularity index and a language model."""
+
+    counts: Mapping[str, int]
+    search: Search
+    ranker: PlainRanker
+    policy: Policy
+    words: Collection[str]
+    companions: Opinion = lambda prefix: ()
+    spellings: Opinion = lambda prefix: ()
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+        """Return the likeliest completions, best first."""
+        prefix = normalise_prefix(prefix)
+        wanted = max(options.count, int(self.policy.page))
+        facts, proposals = self.propose(prefix, replace(options, count=wanted))
+        features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words)
+        scores = self.ranker.log_probabilities(features)
+        likeliest = sorted(scores, key=lambda text: (-scores[text], text))[:wanted]
+        penalty = self.policy.length_penalty
+        shown = sorted(likeliest, key=lambda text: (penalty * (len(text) - len(prefix)) - scores[text], text))
+        floor = math.log(options.min_probability) if options.min_probability else -math.inf
+        kept = [text for text in shown if scores[text] >= floor][: options.count]
+        return Answer(Completion(text, scores[text], self._origin(proposals[text])) for text in kept)
+
+    def propose(self, prefix: str, options: SearchOptions) -> tuple[Facts, dict[str, Proposal]]:
+        """Return what is known of a prefix, and what all sources propose."""
+        typed = {query: count for query, count in self.counts.items() if query.startswith(prefix)}
+        longer = {query: count for query, count in typed.items() if query != prefix}
+        facts = Facts(sum(typed.values()), len(typed), sum(longer.values()), len(longer))
+        proposals: dict[str, Proposal] = {}
+        most_typed = sorted(longer, key=lambda query: (-longer[query], query.encode()))[: options.count]
+        for query in most_typed:
+            proposals[query] = Proposal()
+        surplus = int(self.policy.surplus_factor * options.count)
+        for completion in self.search(prefix, self._effort(options, facts), surplus):
+            proposals.setdefault(completion.text, Proposal()).model_score = completion.score
+        if facts.longer_distinct <= self.policy.companions_most_queries:
+            for text, probability in self.companions(prefix):
+                proposals.setdefault(text, Proposal()).companions = probability
+        if facts.longer_distinct < self.policy.spellings_most_queries:
+            for text, probability in self.spellings(prefix):
+                proposals.setdefault(text, Proposal()).spellings = probability
+        for text, proposal in proposals.items():
+            proposal.count = self.counts.get(text, 0)
+        return facts, proposals
+
+    def _effort(self, options: SearchOptions, facts: Facts) -> SearchOptions:
+        """Return how hard to search: the harder the fewer queries go on from the prefix."""
+        options = replace(options, min_probability=0.0, conditional=True)
+        if options.haste is not None:
+            return options
+        policy, distinct = self.policy, facts.longer_distinct
+        case = "many" if distinct >= policy.many_queries else "few" if distinct else "none"
+        factor = getattr(policy, f"beam_factor_{case}")
+        wider = max(options.beam, int(min(options.beam * factor, policy.widest_beam)))
+        beam = math.ceil(options.beam * factor) if factor <= 1 else wider
+        return replace(options, beam=beam, haste=getattr(policy, f"haste_{case}"))
+
+    @staticmethod
+    def _origin(proposal: Proposal) -> Any:
+        modelled = proposal.model_score is not None or proposal.companions or proposal.spellings
+        return "model" if not proposal.count else "both" if modelled else "popular"

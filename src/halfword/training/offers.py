@@ -1,0 +1,77 @@
+"""What a model's sources propose at many prefixes, laid out for fitting the ranker."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfword.core import metrics
+from halfword.core.options import DEFAULTS
+from halfword.search.model import Model, engine_options, import_engine
+
+Floats = NDArray[np.float32]
+Evidence = tuple[float, float | None, float, float]  # count, model score, companions, spellings
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The proposals for many prefixes, one after the other; `first` tells where those of each prefix begin."""
+
+    features: Floats  # (proposals, features)
+    first: NDArray[np.int64]  # (prefixes + 1)
+    whole: NDArray[np.bool_]  # (proposals); whether it is the query
+    partial: NDArray[np.bool_]  # (proposals); whether it is the query, or whole words from its beginning
+    evidence: Floats  # (proposals, 4)
+    totals: Floats  # (prefixes, 2): how often queries that begin so were typed, and how many there are
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def part(self, begin: int, end: int) -> "Offers":
+        """Return the offers of some prefixes."""
+        inside = slice(int(self.first[begin]), int(self.first[end]))
+        first = self.first[begin : end + 1] - self.first[begin]
+        columns = self.features[inside], first, self.whole[inside], self.partial[inside], self.evidence[inside]
+        return Offers(*columns, self.totals[begin:end])
+
+
+def collect(model: Model, prefixes: Iterable[tuple[str, int]]) -> Offers:
+    """Ask a model at prefixes, each given as a query and how many of its characters were typed."""
+    options, size = engine_options(DEFAULTS), len(import_engine().feature_names())
+    features: list[Floats] = []
+    whole: list[bool] = []
+    partial: list[bool] = []
+    evidence: list[Evidence] = []
+    totals: list[tuple[float, float]] = []
+    for query, typed in prefixes:
+        texts, values, reasons, facts = model._engine.propose(query[:typed], options)
+        features.append(np.frombuffer(values, np.float32).reshape(-1, size))
+        whole += [text == query for text in texts]
+        partial += [metrics.partial_rank(query, [text]) is not None for text in texts]
+        evidence += reasons
+        totals.append(facts[:2])
+    first = np.concatenate([[0], np.cumsum([len(each) for each in features])]).astype(np.int64)
+    reasons_table = np.array([(c, -np.inf if s is None else s, w, o) for c, s, w, o in evidence], np.float32)
+    return Offers(
+        np.concatenate([*features, np.zeros((0, size), np.float32)]),
+        first,
+        np.array(whole, bool),
+        np.array(partial, bool),
+        reasons_table.reshape(-1, 4),
+        np.array(totals, np.float32).reshape(-1, 2),
+    )
+
+
+def join(offers: Iterable[Offers]) -> Offers:
+    """Return several offers as one."""
+    each = list(offers)
+    sizes = np.cumsum([0, *(len(one.features) for one in each)])
+    first = [one.first[:-1] + begin for one, begin in zip(each, sizes, strict=False)]
+    columns = (np.concatenate([getattr(one, name) for one in each]) for name in ("whole", "partial", "evidence"))
+    return Offers(
+        np.concatenate([one.features for one in each]),
+        np.concatenate([*first, sizes[-1:]]),
+        *columns,
+        np.concatenate([one.totals for one in each]),
+    )

@@ -1,0 +1,212 @@
+"""The ranker: from the evidence for all proposals to one probability each, fitted on the validation split.
+
+`engine/rank/ranker.h` has the formula, `search/reference_ranker.py` the same in plain Python. The weights are those
+under which the queries that people went on to type are the likeliest: cross-entropy over the proposals and "none of
+these", at one prefix of many queries and at every prefix of some. They start from weights that ship with the package
+(`models/ranker.json`, made by `benchmarks/ranker_prior.py` from public logs) and pay for leaving them, so a log with
+few validation rows stays near them.
+"""
+
+import json
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from halfword.core import metrics
+from halfword.core.model_file import Array
+from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.search.model import import_engine, load
+from halfword.training.mixture import sample
+from halfword.training.offers import Floats, Offers, collect, join
+
+PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
+ASKED = 12_000  # validation queries that are asked at one prefix each,
+WALKED = 1_500  # and so many of them at every prefix
+FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
+_EPOCHS = 12
+_BATCH = 256  # prefixes
+_RATE = 5e-3  # of Adam, at its highest
+_CLOSENESS = 30.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
+_PENALTIES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)  # nats per added character
+_PARTIAL_WORTH = 0.25  # of PMRR beside MRR, when the order of the answers is chosen
+_SHOWN = 10
+_FITTED = ("linear", "hidden", "hidden_bias", "output", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class RankerWeights:
+    """The arrays of a ranker; `engine/rank/ranker.h` explains them."""
+
+    mixture: Floats  # (6)
+    mean: Floats  # (features)
+    scale: Floats  # (features)
+    linear: Floats  # (features)
+    hidden: Floats  # (units, features)
+    hidden_bias: Floats  # (units)
+    output: Floats  # (units)
+    none: Floats  # (features of the prefix, and a bias)
+
+    @classmethod
+    def read(cls, path: Path = PRIOR) -> Self:
+        """Read weights that were written as JSON, such as those that ship."""
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["weights"]
+        return cls(**{name: np.array(value, np.float32) for name, value in values.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all weights by name."""
+        return {each.name: np.round(getattr(self, each.name).astype(float), 5).tolist() for each in fields(self)}
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the weights as arrays of a model file."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {f"ranker.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
+
+
+def fit_ranker(path: Path, queries: list[str]) -> tuple[dict[str, Array], Policy]:
+    """Return the weights of the ranker of a model file and how its answers are put in order, fitted to `queries`."""
+    prior = RankerWeights.read()
+    model = load(path, cache=False)
+    rows = sample(queries, ASKED, seed=2)
+    if not rows:
+        return prior.arrays(), DEFAULT_POLICY
+    asked = collect(model, [(query, metrics.hashed_prefix_length(query)) for query in rows])
+    walked = collect(model, [(query, typed) for query in rows[:WALKED] for typed in every_prefix(query)])
+    weights = fit(prior, join([asked, walked]))
+    policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
+    return weights.arrays(), policy
+
+
+def every_prefix(query: str) -> range:
+    """Return the lengths at which a query is asked."""
+    return range(metrics.SHORTEST_PREFIX, len(query))
+
+
+def feature_place(name: str) -> int:
+    """Return where a feature stands in a row of features."""
+    return import_engine().feature_names().index(name)
+
+
+def fit(prior: RankerWeights, offers: Offers, *, epochs: int = _EPOCHS, closeness: float = _CLOSENESS) -> RankerWeights:
+    """Return the weights that make what people typed the likeliest, held near the prior."""
+    chance = np.random.default_rng(0)
+    starts = [(begin, min(begin + _BATCH, len(offers))) for begin in range(0, len(offers), _BATCH)]
+    shuffled = _shuffled(offers, chance)
+    values = {name: getattr(prior, name).astype(np.float64) for name in _FITTED}
+    adam = _Adam(values)
+    for epoch in range(epochs):
+        for step, number in enumerate(chance.permutation(len(starts))):
+            progress = (epoch + step / len(starts)) / epochs
+            weights = replace(prior, **values)
+            gradients = _gradients(weights, shuffled.part(*starts[number]))
+            for name in _FITTED:
+                gradients[name] += closeness / len(offers) * (values[name] - getattr(prior, name))
+            values = adam.step(values, gradients, _RATE * (1 - progress))
+    return replace(prior, **{name: value.astype(np.float32) for name, value in values.items()})
+
+
+def _shuffled(offers: Offers, chance: np.random.Generator) -> Offers:
+    """Return the offers with their prefixes in random order."""
+    order = chance.permutation(len(offers))
+    sizes = np.diff(offers.first)[order]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    places = np.repeat(offers.first[order] - first[:-1], sizes) + np.arange(first[-1])
+    columns = offers.features[places], first, offers.whole[places], offers.partial[places], offers.evidence[places]
+    return Offers(*columns, offers.totals[order])
+
+
+class _Adam:
+    """The optimiser of the same name, with its usual settings."""
+
+    def __init__(self, values: dict[str, np.ndarray]) -> None:
+        self._means = {name: np.zeros_like(value) for name, value in values.items()}
+        self._squares = {name: np.zeros_like(value) for name, value in values.items()}
+        self._steps = 0
+
+    def step(
+        self, values: dict[str, np.ndarray], gradients: dict[str, np.ndarray], rate: float
+    ) -> dict[str, np.ndarray]:
+        self._steps += 1
+        moved = {}
+        for name, gradient in gradients.items():
+            self._means[name] += 0.1 * (gradient - self._means[name])
+            self._squares[name] += 0.001 * (gradient**2 - self._squares[name])
+            mean = self._means[name] / (1 - 0.9**self._steps)
+            square = self._squares[name] / (1 - 0.999**self._steps)
+            moved[name] = values[name] - rate * mean / (np.sqrt(square) + 1e-8)
+        return moved
+
+
+@dataclass(frozen=True, slots=True)
+class _Forward:
+    """What the ranker makes of some offers."""
+
+    scaled: np.ndarray  # (proposals, features)
+    prefix: np.ndarray  # (prefixes, features of the prefix, and 1)
+    sums: np.ndarray  # (proposals, units), before the non-linearity
+    log_probabilities: np.ndarray  # (proposals)
+    log_none: np.ndarray  # (prefixes)
+    owner: np.ndarray  # (proposals): the number of its prefix
+
+
+def _forward(weights: RankerWeights, offers: Offers) -> _Forward:
+    scaled = (offers.features - weights.mean) / weights.scale
+    sums = scaled @ weights.hidden.T + weights.hidden_bias
+    worths = scaled @ weights.linear + (sums / (1 + np.abs(sums))) @ weights.output
+    owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
+    shared = len(weights.none) - 1
+    prefix = np.ones((len(offers), shared + 1))
+    has_any = np.diff(offers.first) > 0
+    prefix[has_any, :shared] = scaled[offers.first[:-1][has_any], :shared]
+    none = prefix @ weights.none
+    peak = none.copy()
+    np.maximum.at(peak, owner, worths)
+    sums_of = np.exp(none - peak) + np.bincount(owner, np.exp(worths - peak[owner]), len(offers))
+    normaliser = peak + np.log(sums_of)
+    return _Forward(scaled, prefix, sums, worths - normaliser[owner], none - normaliser, owner)
+
+
+def _gradients(weights: RankerWeights, offers: Offers) -> dict[str, np.ndarray]:
+    """Return the gradients of the mean cross-entropy."""
+    made = _forward(weights, offers)
+    found = np.bincount(made.owner, offers.whole, len(offers)) > 0
+    error = (np.exp(made.log_probabilities) - offers.whole) / len(offers)
+    error_none = (np.exp(made.log_none) - ~found) / len(offers)
+    softsign = made.sums / (1 + np.abs(made.sums))
+    error_sums = error[:, None] * weights.output / (1 + np.abs(made.sums)) ** 2
+    return {
+        "linear": error @ made.scaled,
+        "hidden": error_sums.T @ made.scaled,
+        "hidden_bias": error_sums.sum(0),
+        "output": error @ softsign,
+        "none": error_none @ made.prefix,
+    }
+
+
+def cross_entropy(weights: RankerWeights, offers: Offers) -> float:
+    """Return the mean of −log p(what was typed), in nats per prefix."""
+    made = _forward(weights, offers)
+    found = np.bincount(made.owner, offers.whole, len(offers)) > 0
+    return float(-(made.log_probabilities[offers.whole].sum() + made.log_none[~found].sum()) / len(offers))
+
+
+def _order(weights: RankerWeights, offers: Offers) -> float:
+    """Return the length penalty under which the answers are in the best order."""
+    return max(_PENALTIES, key=lambda penalty: quality(weights, offers, penalty))
+
+
+def quality(weights: RankerWeights, offers: Offers, penalty: float) -> float:
+    """Return how well the answers are ordered: MRR, and a quarter of PMRR."""
+    scores = _forward(weights, offers).log_probabilities
+    keys = scores - penalty * offers.features[:, feature_place("added_characters")]
+    total = 0.0
+    for begin, end in zip(offers.first[:-1], offers.first[1:], strict=True):
+        best = begin + np.argsort(-scores[begin:end], kind="stable")[:_SHOWN]
+        shown = best[np.argsort(-keys[best], kind="stable")]
+        total += _reciprocal(offers.whole[shown]) + _PARTIAL_WORTH * _reciprocal(offers.partial[shown])
+    return total / max(len(offers), 1)
+
+
+def _reciprocal(right: np.ndarray) -> float:
+    return 1 / (1 + int(right.argmax())) if right.any() else 0.0

@@ -1,0 +1,80 @@
+"""The ranker is fitted to what people typed, and held near the weights that ship."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from halfword.search.model import import_engine
+from halfword.training.offers import Offers, join
+from halfword.training.ranker import RankerWeights, _forward, _gradients, cross_entropy, feature_place, fit, quality
+
+FEATURES = len(import_engine().feature_names())
+
+
+def made_up(prefixes: int, seed: int = 0) -> Offers:
+    """Return offers in which the proposal with the highest count is mostly the right one; some prefixes have none."""
+    chance = np.random.default_rng(seed)
+    sizes = chance.integers(0, 6, prefixes)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    features = chance.normal(0, 1, (first[-1], FEATURES)).astype(np.float32)
+    whole = np.zeros(first[-1], bool)
+    for begin, end in pairwise(first):
+        features[begin:end, :5] = chance.normal(0, 1, 5)
+        if begin < end and chance.random() < 0.8:
+            whole[begin + np.argmax(features[begin:end, feature_place("log_count")])] = True
+    columns = features, first, whole, whole.copy(), np.zeros((len(whole), 4), np.float32)
+    return Offers(*columns, np.zeros((prefixes, 2), np.float32))
+
+
+def test_gradients_are_those_of_the_cross_entropy() -> None:
+    weights, offers = RankerWeights.read(), made_up(40)
+    gradients = _gradients(weights, offers)
+    for name, gradient in gradients.items():
+        value = getattr(weights, name).astype(np.float64)
+        place = np.unravel_index(abs(gradient).argmax(), gradient.shape)
+        step = np.zeros_like(value)
+        step[place] = 1e-4
+        up, down = (cross_entropy(replace(weights, **{name: value + sign * step}), offers) for sign in (1, -1))
+        assert gradient[place] == pytest.approx((up - down) / 2e-4, rel=1e-2, abs=1e-6)
+
+
+def test_probabilities_and_none_sum_to_one() -> None:
+    offers = made_up(20)
+    made = _forward(RankerWeights.read(), offers)
+    sums = np.exp(made.log_none) + np.bincount(made.owner, np.exp(made.log_probabilities), len(offers))
+    assert sums == pytest.approx(np.ones(20))
+
+
+def test_fitting_makes_what_was_typed_likelier() -> None:
+    prior, learned, held_out = RankerWeights.read(), made_up(2000), made_up(500, seed=1)
+    assert cross_entropy(fit(prior, learned), held_out) < 0.8 * cross_entropy(prior, held_out)
+
+
+def test_few_rows_stay_near_the_weights_that_ship() -> None:
+    prior = RankerWeights.read()
+
+    def distance(rows: int) -> float:
+        fitted = fit(prior, made_up(rows))
+        return float(abs(fitted.linear - prior.linear).sum())
+
+    assert distance(10) < 0.5 * distance(4000)
+
+
+def test_quality_rewards_the_better_order() -> None:
+    offers = made_up(200)
+    fitted = fit(RankerWeights.read(), offers)
+    assert quality(fitted, offers, 0.0) > quality(RankerWeights.read(), offers, 0.0)
+
+
+def test_offers_can_be_joined_and_parted() -> None:
+    one, other = made_up(5), made_up(7, seed=1)
+    both = join([one, other])
+    assert len(both) == 12
+    assert (both.part(5, 12).features == other.features).all()
+    assert (both.part(5, 12).first == other.first).all()
+
+
+def test_the_weights_that_ship_fit_the_engine() -> None:
+    assert RankerWeights.read().linear.shape == (FEATURES,)
