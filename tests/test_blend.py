@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from halfword import Blend, Completion, Neural, Popular, SearchOptions, load
 from halfword.core import metrics
 from halfword.core.errors import ModelFileError, OptionError
-from halfword.search.filtered import Blocklist, Filtered
+from halfword.core.filters import Blocklist
+from halfword.search.filtered import Filtered
 from halfword.search.model import PARTS, engine_options
 from halfword.training.fit_blend import BlendWeights, Offered, Weights, quality, recovered, tabulate
 from tests.toy import COUNTS, Toy, write_toy

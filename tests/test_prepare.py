@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from halfword.core.errors import HalfwordError, LogError, OptionError, OutputError
+from halfword.core.filters import Blocklist
 from halfword.core.text import PAPER
 from halfword.data.dataset import Split, open_dataset
 from halfword.data.funnel import Funnel
@@ -152,6 +153,27 @@ def test_blocked_phrases_match_whole_words_only(tmp_path: Path) -> None:
     funnel, counts = run(log, split=ROWS_ONLY, blocklist=block)
     assert sorted(counts["train"]) == ["bad", "bad things", "thing bad", "uglyduckling"]
     assert funnel.blocked == 4
+
+
+def test_the_blocklist_is_read_and_matched_as_the_server_does(tmp_path: Path) -> None:
+    lines = ["# a comment", "*porn*", "sex", "!sex education"]
+    block = write_lines(tmp_path / "block.list", lines)
+    queries = ["freepornvideos", "sex education", "sex-shop", "essex", "sex education sex", "a comment"]
+    funnel, counts = run(write_lines(tmp_path / "log.txt", queries), split=ROWS_ONLY, blocklist=block)
+    allowed = [query for query in queries if not Blocklist(lines[1:]).blocks(query)]
+    assert sorted(counts["train"]) == sorted(allowed) == ["a comment", "essex", "sex education"]
+    assert funnel.blocked == 3
+
+
+def test_ctrl_c_while_queries_are_compared_with_the_blocklist_is_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Blocklist, "blocks", press)
+    with pytest.raises(KeyboardInterrupt):
+        run(write_lines(tmp_path / "log.txt", ["new york"]), blocklist=write_lines(tmp_path / "block.list", ["sex"]))
 
 
 def test_the_dataset_is_sorted_and_says_what_was_done(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from halfword.data.log_format import LogFile
 from halfword.data.read_log import SCHEMA, read_batches
 
 MOST_MEMORY = 3 << 30  # bytes that DuckDB uses before it goes to disk
+# What DuckDB makes of Ctrl-C: in its own code, and in a Python function that it calls.
+_INTERRUPTED = re.compile(r"^Query interrupted$|executing the UDF: KeyboardInterrupt")
 LOG = "log"  # the table that both engines fill
 
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is, and of how much
@@ -36,8 +38,8 @@ def duckdb_log(files: Sequence[LogFile], profile: Profile, folder: Path, progres
     try:
         _fill(connection.con, _all_batches(files, profile, progress))
         yield connection
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+    except Exception as error:
+        if _INTERRUPTED.search(str(error)):
             raise KeyboardInterrupt from None
         raise
     finally:

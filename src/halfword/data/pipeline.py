@@ -14,10 +14,10 @@ import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError
 from halfword.core.files import check_output_folder, scratch_folder
+from halfword.core.filters import Blocklist, read_blocklist
 from halfword.core.text import DEFAULT, PAPER, Profile
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, Progress, duckdb_log, spark_log
-from halfword.data.blocklist import queries_with, read_phrases
 from halfword.data.dataset import ABOUT, Split, write_dataset
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.guess_columns import ColumnNames
@@ -43,7 +43,7 @@ class PrepareOptions:
     split: SplitOptions = field(default_factory=SplitOptions)
     min_users: int = 1  # different people who must have typed a query that is learned
     min_count: int = 1  # times it must have been typed
-    blocklist: Path | None = None  # a phrase a line; queries that hold one as whole words are left out
+    blocklist: Path | None = None  # a file as `core.filters` describes it; queries that it blocks are left out
     engine: Engine = Engine.DUCKDB
     spark_master: str = "local[*]"
 
@@ -64,7 +64,7 @@ def prepare(
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
     check_output_folder(output, marker=ABOUT)
-    phrases = read_phrases(options.blocklist, options.profile) if options.blocklist else []
+    blocklist = read_blocklist(options.blocklist, profile=options.profile) if options.blocklist else None
     files = find_files(logs, options.columns)
     _check_answerable(files, options)
     with scratch_folder(output) as folder, _engine(files, options, folder, progress) as connection:
@@ -73,7 +73,7 @@ def prepare(
         progress("counting", 0, 2)
         typed, repeats, counted = _count(connection, log, files, options)
         progress("counting", 1, 2)
-        kept, left = _leave_out(counted, phrases, options)
+        kept, left = _leave_out(connection, counted, blocklist, options)
         kept = connection.create_table("kept", kept)
         funnel = Funnel(read=read, broken=broken, too_short=short, typed=typed, repeats=repeats, **left, **_sizes(kept))
         _check_left(log, funnel, options)
@@ -108,13 +108,15 @@ def _without_repeats(rows: Any) -> Any:
     return marked.filter(marked.user.isnull() | marked.before.isnull() | (marked.before != marked.query))
 
 
-def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tuple[Any, dict[str, Any]]:
-    """Return the counts without blocked phrases and rare queries, and how many queries that cost."""
+def _leave_out(
+    connection: Any, counted: Any, blocklist: Blocklist | None, options: PrepareOptions
+) -> tuple[Any, dict[str, Any]]:
+    """Return the counts without blocked and rare queries, and how many queries that cost."""
     allowed, blocked = counted, 0
-    if phrases:
-        forbidden = queries_with(counted, phrases)
-        blocked = _number(counted.semi_join(forbidden, "query").kept.sum())
-        allowed = counted.anti_join(forbidden, "query")
+    if blocklist:
+        judged = connection.create_table("judged", counted.mutate(blocked=_blocks(counted.query, blocklist)))
+        blocked = _number(judged.filter(judged.blocked).kept.sum())
+        allowed = judged.filter(~judged.blocked)
     common = allowed.train + allowed.valid >= options.min_count
     if options.min_users > 1:
         common = common & (allowed.users >= options.min_users)
@@ -124,6 +126,16 @@ def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tup
         outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
     )
     return kept, {"blocked": blocked, **_record(sums)}
+
+
+def _blocks(queries: Any, blocklist: Blocklist) -> Any:
+    """Return a column that tells which queries are blocked; both engines call the one function that `serve` calls."""
+
+    @ibis.udf.scalar.python  # type: ignore[untyped-decorator]
+    def blocks(query: str) -> bool:
+        return blocklist.blocks(query)
+
+    return blocks(queries)
 
 
 def _sizes(kept: Any) -> dict[str, Any]:

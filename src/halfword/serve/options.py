@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from halfword.core.errors import OptionError
-from halfword.search.filtered import SHIPPED
+from halfword.core.filters import SHIPPED
 from halfword.search.model import MOST_COMPLETIONS
 
 
