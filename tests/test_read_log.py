@@ -64,13 +64,25 @@ def test_json_lines_are_read(tmp_path: Path) -> None:
     assert users_queries_times(rows_of(write(tmp_path / "log.jsonl", "\n".join(lines)))) == EXPECTED
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.timestamp("ms"), pa.timestamp("s", "UTC")])
+KINDS = [
+    pa.string(),
+    *(pa.timestamp(unit, zone) for unit in ("s", "ms", "us", "ns") for zone in (None, "UTC", "Asia/Seoul")),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_parquet_is_read_whatever_its_times_are_stored_as(tmp_path: Path, kind: pa.DataType) -> None:
     users, queries, times = (pa.array(column) for column in zip(*ROWS, strict=True))
     stored = times if kind == pa.string() else times.cast(pa.timestamp("s")).cast(kind)
     table = pa.table({"user": pa.array([7, 8]), "query": queries, "time": stored, "noise": users})
     parquet.write_table(table, tmp_path / "log.parquet")
     assert users_queries_times(rows_of(tmp_path / "log.parquet")) == EXPECTED
+
+
+def test_what_nanoseconds_add_to_a_microsecond_is_cut_off(tmp_path: Path) -> None:
+    times = pa.array([1532908838123456789], pa.timestamp("ns", "UTC"))
+    parquet.write_table(pa.table({"query": ["high arch"], "time": times}), tmp_path / "log.parquet")
+    assert [row["time"] for row in rows_of(tmp_path / "log.parquet")] == [1532908838123456]
 
 
 def test_plain_text_is_a_query_a_line(tmp_path: Path) -> None:
@@ -83,7 +95,9 @@ def test_query_and_count_are_told_apart_without_a_header(tmp_path: Path) -> None
     assert [(row["query"], row["count"]) for row in rows] == [("search", 722), ("new york", 5)]
 
 
-@pytest.mark.parametrize("time", ["2018-07-30 00:00:38", "2018-07-30T00:00:38Z", "1532908838", "1532908838000"])
+@pytest.mark.parametrize(
+    "time", ["2018-07-30 00:00:38", "2018-07-30T00:00:38Z", "1532908838", "1532908838000", "1532908838000000123"]
+)
 def test_time_and_query_are_told_apart_without_a_header(tmp_path: Path, time: str) -> None:
     (row,) = rows_of(write(tmp_path / "log.tsv", f"{time}\thigh arch\n"))
     assert (row["time"], row["query"]) == (1532908838000000, "high arch")

@@ -22,7 +22,8 @@ WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, o
 _UNUSUAL = r"[^\x00-\x7f]|[\t-\r\x1c-\x1f]|  "
 _PERHAPS_PRIVATE = r"|@|\d{6}|\d[ ().\-/]{1,2}\d"
 _EPOCH = datetime(1970, 1, 1)
-_SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})")  # seconds, milliseconds, microseconds
+# A number of seconds, milliseconds, microseconds or nanoseconds since 1970: how many digits it has tells which.
+_SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})|(1\d{18})")
 
 
 def query_of(text: str, profile: Profile) -> str:
@@ -51,9 +52,11 @@ def microseconds(text: str) -> int | None:
     """
     text = text.strip()
     if number := _SINCE_1970.fullmatch(text):
-        seconds, fraction, milliseconds, exact = number.groups()
+        seconds, fraction, milliseconds, exact, nanoseconds = number.groups()
         if seconds:
             return int(seconds) * 1_000_000 + int((fraction or ".")[1:7].ljust(6, "0"))
+        if nanoseconds:
+            return int(nanoseconds) // 1000
         return int(milliseconds) * 1000 if milliseconds else int(exact)
     try:
         time = datetime.fromisoformat(text)
