@@ -8,7 +8,7 @@ import pytest
 
 from halfword import SearchOptions, load
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
-from halfword.core.text import scrub
+from halfword.core.scrub import scrub
 from halfword.search.filtered import Filtered, filtered
 from tests.conftest import MakePopular
 

@@ -137,6 +137,14 @@ def test_what_is_learned_needs_a_count(tmp_path: Path) -> None:
     assert (funnel.rare, counts) == (1, {"train": {"new york": 2}})
 
 
+def test_long_queries_are_left_out_and_counted(tmp_path: Path) -> None:
+    log = write_lines(tmp_path / "log.txt", ["new york", "7" * 1_000_000, "x" * 501, "y" * 500, "ab"])
+    funnel, counts = run(log, split=ROWS_ONLY)
+    assert sorted(counts["train"]) == ["new york", "y" * 500]
+    assert funnel.dropped() == {"too short": 2, "too long": 1}
+    assert run(log, split=ROWS_ONLY, max_length=8)[0].too_long == 2
+
+
 def test_blocked_phrases_match_whole_words_only(tmp_path: Path) -> None:
     block = write_lines(tmp_path / "block.list", ["BAD  Thing", "", "ugly"])
     lines = [
@@ -240,9 +248,9 @@ def test_splits_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
         SplitOptions(**options)
 
 
-@pytest.mark.parametrize("options", [{"min_users": 0}, {"min_count": 0}])
+@pytest.mark.parametrize("options", [{"min_users": 0}, {"min_count": 0}, {"max_length": 0}])
 def test_limits_below_one_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="must be 1 or more, got 0"):
+    with pytest.raises(OptionError, match=r"must be [13] or more, got 0"):
         PrepareOptions(**options)
 
 

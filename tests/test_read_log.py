@@ -19,6 +19,7 @@ from halfword.data.log_columns import counts_of, microseconds, queries_of, query
 from halfword.data.log_format import LogFile, find_files
 from halfword.data.read_log import read_batches
 
+LONGEST = 50
 AOL = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 ROWS = [("7", "New  York", "2006-03-01 07:17:12"), ("8", "weather", "2006-03-02 00:00:00")]
 EXPECTED = [("7", "new york", 1141197432000000), ("8", "weather", 1141257600000000)]
@@ -26,7 +27,7 @@ EXPECTED = [("7", "new york", 1141197432000000), ("8", "weather", 11412576000000
 
 def rows_of(path: Path | str, profile: Profile = DEFAULT, **names: str) -> list[dict[str, Any]]:
     files = find_files([path], ColumnNames(**names))
-    found = [row for file in files for batch in read_batches(file, profile) for row in batch.to_pylist()]
+    found = [row for file in files for batch in read_batches(file, profile, LONGEST) for row in batch.to_pylist()]
     return sorted(found, key=lambda row: int(row["row"]))
 
 
@@ -152,13 +153,23 @@ def test_broken_counts_csv_and_json_are_marked(tmp_path: Path) -> None:
     assert found == [(2, None), (3, "wrong column count"), (4, "bad UTF-8")]
 
 
+def test_a_query_is_too_long_by_what_is_left_of_it(tmp_path: Path) -> None:
+    lines = ["é" * LONGEST, "é" * (LONGEST + 1), "new york " + "7" * LONGEST]
+    assert problems(rows_of(write(tmp_path / "log.txt", "\n".join(lines)))) == [(1, None), (2, "too long"), (3, None)]
+
+
+def test_a_count_of_ten_thousand_digits_is_a_bad_count(tmp_path: Path) -> None:
+    rows = rows_of(write(tmp_path / "log.tsv", f"new york\t3\nweather\t{'7' * 10_000}\nweather\t{'0' * 10_000}5\n"))
+    assert [(row["problem"], row["count"]) for row in rows] == [(None, 3), ("bad count", None), (None, 5)]
+
+
 def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("halfword.data.log_rows.BLOCK_BYTES", 64)
     lines = [f"query {number}" for number in range(500)]
     lines[321] = "a\tb"
     log = write(tmp_path / "log.txt", "\n".join(lines))
     (file,) = find_files([log], ColumnNames())
-    rows = [row for batch in read_batches(file, DEFAULT, threads=3) for row in batch.to_pylist()]
+    rows = [row for batch in read_batches(file, DEFAULT, LONGEST, threads=3) for row in batch.to_pylist()]
     assert [row["row"] for row in rows if row["problem"]] == [322]
     assert {row["row"]: row["query"] for row in rows if not row["problem"]} == {
         number + 1: f"query {number}" for number in range(500) if number != 321

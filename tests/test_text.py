@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfword.core.errors import OptionError, TextError
+from halfword.core.scrub import scrub
 from halfword.core.text import (
     DEFAULT,
     PAPER,
@@ -13,7 +14,6 @@ from halfword.core.text import (
     normalise_prefix,
     normalise_query,
     profile_named,
-    scrub,
 )
 
 PROFILE = st.sampled_from(sorted(PROFILES)).map(PROFILES.__getitem__)
@@ -91,6 +91,37 @@ def test_an_unknown_profile_is_named_with_the_known_ones() -> None:
 )
 def test_private_things_are_scrubbed_and_others_stay(query: str, scrubbed: str) -> None:
     assert scrub(query) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "7",
+        "a",
+        "a@",
+        "@",
+        "@a",
+        "7 ",
+        "7-",
+        "(",
+        "+(",
+        "7a",
+        "7.",
+        ".7 ",
+        "a.",
+        "a ",
+        "a-7 ",
+        "=",
+        ":",
+        "a:",
+        "7:",
+        "%40",
+    ],
+)
+def test_the_time_to_scrub_grows_with_the_length_and_not_with_its_square(shape: str) -> None:
+    text = shape * (200_000 // len(shape))  # squared, this would not end
+    for query in (text, f"{text}@", f"@{text}", f"x{text}@b", f"{text}!"):
+        assert len(scrub(query)) <= len(query)
 
 
 @given(TEXT)

@@ -34,7 +34,11 @@ class Problem(StrEnum):
     CSV = "bad CSV"
     JSON = "bad JSON"
     QUERY = "no query"
-    SHORT = "too short"  # the one that is no fault of the log
+    SHORT = "too short"
+    LONG = "too long"
+
+
+NOT_BROKEN = (Problem.SHORT, Problem.LONG)  # such rows are left out, but they are no fault of the log
 
 
 @dataclass(frozen=True, slots=True)
