@@ -237,7 +237,9 @@ def test_rows_of_a_run_share_their_lot_and_counted_rows_draw_their_own(tmp_path:
 
 
 TEXT = st.text(
-    st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\x0b\x1c\x1f\x85\xa0@.-()/+0123456789aAbBÉ"))
+    st.one_of(
+        st.characters(codec="utf-8"), st.sampled_from(" \t\x0b\x1b\x1c\x1f\x7f\x85\xa0\xad\u200b@.-()/+0123456789aAbBÉ")
+    )
 )
 
 

@@ -20,7 +20,7 @@ pc: Any = pyarrow.compute  # its stubs know too little of scalars
 Column = Any  # an array of pyarrow; which one, its place says
 
 WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, of ASCII
-_UNUSUAL = r"[^\x00-\x7f]|[\t-\r\x1c-\x1f]|  "
+_UNUSUAL = r"[^ -~]|  "  # anything that is not printable ASCII, and double spaces
 _PERHAPS_PRIVATE = r"|@|\d{6}|\d[ ().\-/]{1,2}\d"
 _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
 _EPOCH = datetime(1970, 1, 1)
