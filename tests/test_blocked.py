@@ -7,8 +7,9 @@ from string import ascii_lowercase
 import pytest
 
 from halfword import SearchOptions, load
-from halfword.core.text import scrub
-from halfword.search.filtered import SHIPPED, Blocklist, Filtered, filtered, read_blocklist
+from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
+from halfword.core.scrub import scrub
+from halfword.search.filtered import Filtered, filtered
 from tests.conftest import MakePopular
 
 COMMON = """\

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from halfword.core.errors import HalfwordError, LogError, OptionError, OutputError
-from halfword.core.text import PAPER
+from halfword.core.filters import Blocklist
+from halfword.core.text import PAPER, normalise_query
 from halfword.data.dataset import Split, open_dataset
 from halfword.data.funnel import Funnel
 from halfword.data.guess_columns import ColumnNames
@@ -136,6 +137,14 @@ def test_what_is_learned_needs_a_count(tmp_path: Path) -> None:
     assert (funnel.rare, counts) == (1, {"train": {"new york": 2}})
 
 
+def test_long_queries_are_left_out_and_counted(tmp_path: Path) -> None:
+    log = write_lines(tmp_path / "log.txt", ["new york", "7" * 1_000_000, "x" * 501, "y" * 500, "ab"])
+    funnel, counts = run(log, split=ROWS_ONLY)
+    assert sorted(counts["train"]) == ["new york", "y" * 500]
+    assert funnel.dropped() == {"too short": 2, "too long": 1}
+    assert run(log, split=ROWS_ONLY, max_length=8)[0].too_long == 2
+
+
 def test_blocked_phrases_match_whole_words_only(tmp_path: Path) -> None:
     block = write_lines(tmp_path / "block.list", ["BAD  Thing", "", "ugly"])
     lines = [
@@ -152,6 +161,28 @@ def test_blocked_phrases_match_whole_words_only(tmp_path: Path) -> None:
     funnel, counts = run(log, split=ROWS_ONLY, blocklist=block)
     assert sorted(counts["train"]) == ["bad", "bad things", "thing bad", "uglyduckling"]
     assert funnel.blocked == 4
+
+
+def test_the_blocklist_is_read_and_matched_as_the_server_does(tmp_path: Path) -> None:
+    lines = ["# a comment", "*porn*", "sex", "!sex education"]
+    block = write_lines(tmp_path / "block.list", lines)
+    queries = ["freepornvideos", "sex education", "sex-shop", "essex", "sex education sex", "a comment"]
+    queries += ["free po\u200brn", "s\xadex"]  # characters that nobody sees hide no word
+    funnel, counts = run(write_lines(tmp_path / "log.txt", queries), split=ROWS_ONLY, blocklist=block)
+    allowed = [query for query in queries if not Blocklist(lines[1:]).blocks(normalise_query(query))]
+    assert sorted(counts["train"]) == sorted(allowed) == ["a comment", "essex", "sex education"]
+    assert funnel.blocked == 5
+
+
+def test_ctrl_c_while_queries_are_compared_with_the_blocklist_is_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Blocklist, "blocks", press)
+    with pytest.raises(KeyboardInterrupt):
+        run(write_lines(tmp_path / "log.txt", ["new york"]), blocklist=write_lines(tmp_path / "block.list", ["sex"]))
 
 
 def test_the_dataset_is_sorted_and_says_what_was_done(tmp_path: Path) -> None:
@@ -218,9 +249,9 @@ def test_splits_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
         SplitOptions(**options)
 
 
-@pytest.mark.parametrize("options", [{"min_users": 0}, {"min_count": 0}])
+@pytest.mark.parametrize("options", [{"min_users": 0}, {"min_count": 0}, {"max_length": 0}])
 def test_limits_below_one_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="must be 1 or more, got 0"):
+    with pytest.raises(OptionError, match=r"must be [13] or more, got 0"):
         PrepareOptions(**options)
 
 

@@ -33,13 +33,14 @@ def write_log(folder: Path) -> None:
 
 def test_both_engines_make_the_same_dataset(tmp_path: Path) -> None:
     write_log(tmp_path / "log")
-    (tmp_path / "block.txt").write_text("bad thing\n")
+    (tmp_path / "block.txt").write_text("bad thing\n*eathe*\ncafé\n!café 2\n")
     split = SplitOptions(valid_share=0.1, test_share=0.2)
     options = PrepareOptions(min_users=2, min_count=3, blocklist=tmp_path / "block.txt", split=split)
     funnels = {
         engine: prepare([tmp_path / "log"], tmp_path / engine, replace(options, engine=engine)) for engine in Engine
     }
     assert funnels[Engine.SPARK] == funnels[Engine.DUCKDB]
+    assert funnels[Engine.DUCKDB].blocked > 0
     assert min(size.rows for size in funnels[Engine.DUCKDB].splits.values()) > 0
     assert funnels[Engine.DUCKDB].broken == {"bad date": 2, "wrong column count": 2}
     tables = [parquet.read_table(tmp_path / engine / "queries.parquet") for engine in Engine]

@@ -19,6 +19,7 @@ from halfword.data.log_columns import counts_of, microseconds, queries_of, query
 from halfword.data.log_format import LogFile, find_files
 from halfword.data.read_log import read_batches
 
+LONGEST = 50
 AOL = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 ROWS = [("7", "New  York", "2006-03-01 07:17:12"), ("8", "weather", "2006-03-02 00:00:00")]
 EXPECTED = [("7", "new york", 1141197432000000), ("8", "weather", 1141257600000000)]
@@ -26,7 +27,7 @@ EXPECTED = [("7", "new york", 1141197432000000), ("8", "weather", 11412576000000
 
 def rows_of(path: Path | str, profile: Profile = DEFAULT, **names: str) -> list[dict[str, Any]]:
     files = find_files([path], ColumnNames(**names))
-    found = [row for file in files for batch in read_batches(file, profile) for row in batch.to_pylist()]
+    found = [row for file in files for batch in read_batches(file, profile, LONGEST) for row in batch.to_pylist()]
     return sorted(found, key=lambda row: int(row["row"]))
 
 
@@ -64,13 +65,25 @@ def test_json_lines_are_read(tmp_path: Path) -> None:
     assert users_queries_times(rows_of(write(tmp_path / "log.jsonl", "\n".join(lines)))) == EXPECTED
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.timestamp("ms"), pa.timestamp("s", "UTC")])
+KINDS = [
+    pa.string(),
+    *(pa.timestamp(unit, zone) for unit in ("s", "ms", "us", "ns") for zone in (None, "UTC", "Asia/Seoul")),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_parquet_is_read_whatever_its_times_are_stored_as(tmp_path: Path, kind: pa.DataType) -> None:
     users, queries, times = (pa.array(column) for column in zip(*ROWS, strict=True))
     stored = times if kind == pa.string() else times.cast(pa.timestamp("s")).cast(kind)
     table = pa.table({"user": pa.array([7, 8]), "query": queries, "time": stored, "noise": users})
     parquet.write_table(table, tmp_path / "log.parquet")
     assert users_queries_times(rows_of(tmp_path / "log.parquet")) == EXPECTED
+
+
+def test_what_nanoseconds_add_to_a_microsecond_is_cut_off(tmp_path: Path) -> None:
+    times = pa.array([1532908838123456789], pa.timestamp("ns", "UTC"))
+    parquet.write_table(pa.table({"query": ["high arch"], "time": times}), tmp_path / "log.parquet")
+    assert [row["time"] for row in rows_of(tmp_path / "log.parquet")] == [1532908838123456]
 
 
 def test_plain_text_is_a_query_a_line(tmp_path: Path) -> None:
@@ -83,7 +96,9 @@ def test_query_and_count_are_told_apart_without_a_header(tmp_path: Path) -> None
     assert [(row["query"], row["count"]) for row in rows] == [("search", 722), ("new york", 5)]
 
 
-@pytest.mark.parametrize("time", ["2018-07-30 00:00:38", "2018-07-30T00:00:38Z", "1532908838", "1532908838000"])
+@pytest.mark.parametrize(
+    "time", ["2018-07-30 00:00:38", "2018-07-30T00:00:38Z", "1532908838", "1532908838000", "1532908838000000123"]
+)
 def test_time_and_query_are_told_apart_without_a_header(tmp_path: Path, time: str) -> None:
     (row,) = rows_of(write(tmp_path / "log.tsv", f"{time}\thigh arch\n"))
     assert (row["time"], row["query"]) == (1532908838000000, "high arch")
@@ -138,13 +153,23 @@ def test_broken_counts_csv_and_json_are_marked(tmp_path: Path) -> None:
     assert found == [(2, None), (3, "wrong column count"), (4, "bad UTF-8")]
 
 
+def test_a_query_is_too_long_by_what_is_left_of_it(tmp_path: Path) -> None:
+    lines = ["é" * LONGEST, "é" * (LONGEST + 1), "new york " + "7" * LONGEST]
+    assert problems(rows_of(write(tmp_path / "log.txt", "\n".join(lines)))) == [(1, None), (2, "too long"), (3, None)]
+
+
+def test_a_count_of_ten_thousand_digits_is_a_bad_count(tmp_path: Path) -> None:
+    rows = rows_of(write(tmp_path / "log.tsv", f"new york\t3\nweather\t{'7' * 10_000}\nweather\t{'0' * 10_000}5\n"))
+    assert [(row["problem"], row["count"]) for row in rows] == [(None, 3), ("bad count", None), (None, 5)]
+
+
 def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("halfword.data.log_rows.BLOCK_BYTES", 64)
     lines = [f"query {number}" for number in range(500)]
     lines[321] = "a\tb"
     log = write(tmp_path / "log.txt", "\n".join(lines))
     (file,) = find_files([log], ColumnNames())
-    rows = [row for batch in read_batches(file, DEFAULT, threads=3) for row in batch.to_pylist()]
+    rows = [row for batch in read_batches(file, DEFAULT, LONGEST, threads=3) for row in batch.to_pylist()]
     assert [row["row"] for row in rows if row["problem"]] == [322]
     assert {row["row"]: row["query"] for row in rows if not row["problem"]} == {
         number + 1: f"query {number}" for number in range(500) if number != 321
@@ -212,7 +237,9 @@ def test_rows_of_a_run_share_their_lot_and_counted_rows_draw_their_own(tmp_path:
 
 
 TEXT = st.text(
-    st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\x0b\x1c\x1f\x85\xa0@.-()/+0123456789aAbBÉ"))
+    st.one_of(
+        st.characters(codec="utf-8"), st.sampled_from(" \t\x0b\x1b\x1c\x1f\x7f\x85\xa0\xad\u200b@.-()/+0123456789aAbBÉ")
+    )
 )
 
 

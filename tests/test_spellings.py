@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from halfword.core.filters import SHIPPED, read_phrases
 from halfword.core.letters import letters, without_lead
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.options import SearchOptions
 from halfword.core.text import DEFAULT
 from halfword.data.dataset import open_dataset
-from halfword.search.filtered import SHIPPED, read_phrases
 from halfword.search.model import Model, engine_options, import_engine, load, open_model_file
 from halfword.search.reference import PlainSpellings
 from halfword.training.spellings import learn_spellings

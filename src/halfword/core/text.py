@@ -1,4 +1,18 @@
-"""Normalisation of queries and of prefixes: the one definition that every stage shares."""
+"""Normalisation of queries and of prefixes: the one definition that every stage shares.
+
+Text becomes NFKC and lower case with single spaces. Characters that nobody sees are taken out, because they would hide
+a word from a blocklist, count one query as two, or steer the terminal that shows it:
+
+- control characters, except white space, which becomes a space;
+- Unicode's Default_Ignorable_Code_Point: soft hyphens, zero-width spaces, bidirectional controls, variation selectors
+  (so an emoji is the same with and without one), Hangul fillers, tags; and interlinear annotation marks;
+- a zero-width joiner or non-joiner (U+200D, U+200C), unless it stands between two letters of a script that spells words
+  with them (Arabic, Persian, the scripts of India and others), or, for the joiner, between two emoji;
+- a Mongolian variation selector, unless it follows a Mongolian letter.
+
+A joiner at the end of a prefix is taken out too; what is left still begins every query that went on behind it.
+`▁` (U+2581), which SentencePiece writes for a space, becomes a space.
+"""
 
 import re
 import unicodedata
@@ -30,8 +44,27 @@ def profile_named(name: str) -> Profile:
     return PROFILES[name]
 
 
+_SPACE_MARK = "\u2581"
+_CONTROLS = r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # those of them that are not white space
+_IGNORABLE = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_INVISIBLE = re.compile(rf"[{_CONTROLS}{_IGNORABLE}](?<![\u1820-\u18aa][\u180b-\u180f])")
+_JOINED_SCRIPTS = (  # Arabic and its neighbours; India, Sri Lanka; Burma; Khmer, Mongolian; smaller ones
+    r"\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af\u1b00-\u1b7f\ua840-\ua87f\ua8e0-\ua8ff\ua980-\ua9df"
+    r"\U00010d00-\U00010d3f\U00011000-\U00011fff\U0001e900-\U0001e95f"
+)
+_EMOJI = r"\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_ANY_JOINER = re.compile(r"[\u200c\u200d]")
+_JOINERS = re.compile(
+    rf"(?<=[{_JOINED_SCRIPTS}])([\u200c\u200d])[\u200c\u200d]*+(?=[{_JOINED_SCRIPTS}])"
+    rf"|(?<=[{_EMOJI}])(\u200d)\u200d*+(?=[{_EMOJI}])|[\u200c\u200d]"
+)
+
+
 def normalise_query(text: str, profile: Profile = DEFAULT) -> str:
-    """Return `text` as a query: NFKC, lower case, single spaces, none at either end.
+    """Return `text` as a query: NFKC, lower case, nothing invisible, single spaces, none at either end.
 
     >>> normalise_query("  Ｎew\\tYORK ")
     'new york'
@@ -52,12 +85,24 @@ def normalise_prefix(text: str, profile: Profile = DEFAULT) -> str:
 
 def _fold(text: str, profile: Profile) -> str:
     if text.isascii():
-        return text.lower()
+        lower = text.lower()
+        return lower if lower.isprintable() else _INVISIBLE.sub("", lower)
     _refuse_surrogates(text)
-    composed = unicodedata.normalize("NFKC", text)
+    folded = _fold_unicode(text, profile)
+    if _ANY_JOINER.search(folded) and _fold_unicode(folded, profile) != folded:
+        # Marks changed places, and with them a joiner's neighbours. Only nonsense does that, and it loses its joiners.
+        return _fold_unicode(_ANY_JOINER.sub("", folded), profile)
+    return folded
+
+
+def _fold_unicode(text: str, profile: Profile) -> str:
+    composed = unicodedata.normalize("NFKC", text.replace(_SPACE_MARK, " "))
+    visible = _INVISIBLE.sub("", composed)
+    if _ANY_JOINER.search(visible):
+        visible = _JOINERS.sub(r"\1\2", visible)
     if profile.ascii_only:
-        return composed.encode("ascii", "ignore").decode("ascii").lower()
-    return unicodedata.normalize("NFKC", composed.lower())  # lower-casing can part what NFKC joined
+        return visible.encode("ascii", "ignore").decode("ascii").lower()
+    return unicodedata.normalize("NFKC", visible.lower())  # lower-casing can part what NFKC joined
 
 
 def _refuse_surrogates(text: str) -> None:
@@ -67,27 +112,3 @@ def _refuse_surrogates(text: str) -> None:
         raise TextError(
             f"character {error.start + 1} is half of a surrogate pair, not text; decode the input as UTF-8"
         ) from None
-
-
-_EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
-_LONG_NUMBER = re.compile(r"\d{6,}")
-_NUMBER_GROUPS = re.compile(r"\+?\(?\d+(?:[ ().\-/]{1,2}\d+)+")
-_LOCAL_PHONE = re.compile(r"\d{3}[-.]\d{4}")
-_PHONE_DIGITS = 9  # from here on, groups of digits are a phone, card or insurance number; a date has 8
-
-
-def scrub(query: str) -> str:
-    """Take e-mail addresses, phone numbers and runs of six digits and more out of a normalised query.
-
-    >>> scrub("mail joe@example.com or call 555-123-4567 about room 101")
-    'mail or call about room 101'
-    """
-    without_email = _EMAIL.sub(" ", query)
-    without_phone = _NUMBER_GROUPS.sub(_blank_phone, without_email)
-    return " ".join(_LONG_NUMBER.sub(" ", without_phone).split())
-
-
-def _blank_phone(match: re.Match[str]) -> str:
-    group = match[0]
-    digits = sum(character.isdigit() for character in group)
-    return " " if digits >= _PHONE_DIGITS or _LOCAL_PHONE.fullmatch(group) else group

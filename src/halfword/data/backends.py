@@ -14,18 +14,20 @@ import pyarrow as pa
 
 from halfword.core.errors import LogError, OptionError, require
 from halfword.core.interrupts import undisturbed
-from halfword.core.text import Profile
 from halfword.data.log_format import LogFile
-from halfword.data.read_log import SCHEMA, read_batches
+from halfword.data.read_log import SCHEMA
 
 MOST_MEMORY = 3 << 30  # bytes that DuckDB uses before it goes to disk
+# What DuckDB makes of Ctrl-C: in its own code, and in a Python function that it calls.
+_INTERRUPTED = re.compile(r"^Query interrupted$|executing the UDF: KeyboardInterrupt")
 LOG = "log"  # the table that both engines fill
 
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is, and of how much
+Read = Callable[..., Iterator[pa.RecordBatch]]  # `read_batches` of a file, with all but `threads` and `position` fixed
 
 
 @contextmanager
-def duckdb_log(files: Sequence[LogFile], profile: Profile, folder: Path, progress: Progress) -> Iterator[Any]:
+def duckdb_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Progress) -> Iterator[Any]:
     """Stream the log into a database in `folder` and yield the Ibis connection to it."""
     connection = ibis.duckdb.connect(
         folder / "log.duckdb",
@@ -34,10 +36,10 @@ def duckdb_log(files: Sequence[LogFile], profile: Profile, folder: Path, progres
         preserve_insertion_order=False,
     )
     try:
-        _fill(connection.con, _all_batches(files, profile, progress))
+        _fill(connection.con, _all_batches(files, read, progress))
         yield connection
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+    except Exception as error:
+        if _INTERRUPTED.search(str(error)):
             raise KeyboardInterrupt from None
         raise
     finally:
@@ -71,7 +73,7 @@ def _remembering(batches: Iterator[pa.RecordBatch], failures: list[BaseException
         raise
 
 
-def _all_batches(files: Sequence[LogFile], profile: Profile, progress: Progress) -> Iterator[pa.RecordBatch]:
+def _all_batches(files: Sequence[LogFile], read: Read, progress: Progress) -> Iterator[pa.RecordBatch]:
     total, before = sum(file.path.stat().st_size for file in files), 0
     for file in files:
         start = before
@@ -79,14 +81,12 @@ def _all_batches(files: Sequence[LogFile], profile: Profile, progress: Progress)
         def position(place: int, start: int = start) -> None:
             progress("reading", start + place, total)
 
-        yield from read_batches(file, profile, threads=os.cpu_count() or 1, position=position)
+        yield from read(file, threads=os.cpu_count() or 1, position=position)
         before += file.path.stat().st_size
 
 
 @contextmanager
-def spark_log(
-    files: Sequence[LogFile], profile: Profile, folder: Path, progress: Progress, master: str
-) -> Iterator[Any]:
+def spark_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Progress, master: str) -> Iterator[Any]:
     """Read the log on Spark's workers, a file each, and yield the Ibis connection; all must see `folder`."""
     session = None
     try:
@@ -95,15 +95,15 @@ def spark_log(
             session = _spark_session(master, folder)
         progress("reading", 0, len(files))
 
-        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def read_on_worker(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 for index in batch["index"]:
-                    yield from read_batches(files[int(index)], profile)
+                    yield from read(files[int(index)])
 
         columns = ", ".join(f"`{field.name}` {_SPARK_TYPES[field.type]}" for field in SCHEMA)
         indices = session.createDataFrame([(file.index,) for file in files], "index bigint").repartition(len(files))
         with _log_errors():
-            indices.mapInArrow(read, columns).write.parquet(str(folder / LOG))
+            indices.mapInArrow(read_on_worker, columns).write.parquet(str(folder / LOG))
         session.read.parquet(str(folder / LOG)).createOrReplaceTempView(LOG)
         yield ibis.pyspark.connect(session)
     finally:

@@ -22,6 +22,7 @@ class Funnel:
     read: int  # rows of the log
     broken: dict[str, int]  # rows that could not be read, by reason
     too_short: int
+    too_long: int
     typed: int  # what the other rows stand for: each for one query, or for its count
     repeats: int  # the same query by the same user right after itself
     blocked: int
@@ -33,6 +34,7 @@ class Funnel:
     def dropped(self) -> dict[str, int]:
         """Return what was dropped by reason, in the order in which it was."""
         later = {
+            Problem.LONG.value: self.too_long,
             "repeated": self.repeats,
             "blocked": self.blocked,
             "outside the dates": self.outside,

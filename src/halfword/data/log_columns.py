@@ -13,16 +13,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from halfword.core.text import Profile, normalise_query, scrub
+from halfword.core.scrub import scrub
+from halfword.core.text import Profile, normalise_query
 
 pc: Any = pyarrow.compute  # its stubs know too little of scalars
 Column = Any  # an array of pyarrow; which one, its place says
 
 WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, of ASCII
-_UNUSUAL = r"[^\x00-\x7f]|[\t-\r\x1c-\x1f]|  "
+_UNUSUAL = r"[^ -~]|  "  # anything that is not printable ASCII, and double spaces
 _PERHAPS_PRIVATE = r"|@|\d{6}|\d[ ().\-/]{1,2}\d"
+_LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
 _EPOCH = datetime(1970, 1, 1)
-_SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})")  # seconds, milliseconds, microseconds
+# A number of seconds, milliseconds, microseconds or nanoseconds since 1970: how many digits it has tells which.
+_SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})|(1\d{18})")
 
 
 def query_of(text: str, profile: Profile) -> str:
@@ -51,9 +54,11 @@ def microseconds(text: str) -> int | None:
     """
     text = text.strip()
     if number := _SINCE_1970.fullmatch(text):
-        seconds, fraction, milliseconds, exact = number.groups()
+        seconds, fraction, milliseconds, exact, nanoseconds = number.groups()
         if seconds:
             return int(seconds) * 1_000_000 + int((fraction or ".")[1:7].ljust(6, "0"))
+        if nanoseconds:
+            return int(nanoseconds) // 1000
         return int(milliseconds) * 1000 if milliseconds else int(exact)
     try:
         time = datetime.fromisoformat(text)
@@ -76,8 +81,9 @@ def times_of(texts: Column) -> Column:
 
 def whole_number(text: str) -> int | None:
     """Return the number from 1 up that `text` spells, or None."""
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) < 2**53 else None
+    digits = text.strip().lstrip("0")
+    short = digits.isascii() and digits.isdigit() and len(digits) <= len(str(_LARGEST_COUNT))
+    return int(digits) if short and int(digits) <= _LARGEST_COUNT else None
 
 
 def counts_of(texts: Column) -> Column:

@@ -34,7 +34,11 @@ class Problem(StrEnum):
     CSV = "bad CSV"
     JSON = "bad JSON"
     QUERY = "no query"
-    SHORT = "too short"  # the one that is no fault of the log
+    SHORT = "too short"
+    LONG = "too long"
+
+
+NOT_BROKEN = (Problem.SHORT, Problem.LONG)  # such rows are left out, but they are no fault of the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +222,7 @@ def _parquet_portion(file: LogFile, names: dict[str, str], batch: pa.RecordBatch
     for name, column in names.items():
         values = batch[column]
         try:
-            stored = name == "time" and (pa.types.is_timestamp(values.type) or pa.types.is_date(values.type))
-            rows.cells[name] = values.cast(_microseconds(values.type) if stored else pa.string())
+            rows.cells[name] = _as_time(values) if name == "time" else values.cast(pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise LogError(
                 f"{file.path}: column {column!r} holds {values.type}, not a {name}; name another column"
@@ -227,8 +230,12 @@ def _parquet_portion(file: LogFile, names: dict[str, str], batch: pa.RecordBatch
     return rows
 
 
-def _microseconds(kind: Any) -> Any:
-    return pa.timestamp("us", getattr(kind, "tz", None))
+def _as_time(values: Column) -> Column:
+    """Return timestamps of any unit in microseconds, whatever their time zone; text stays text."""
+    if pa.types.is_timestamp(values.type):
+        # Only the step from nanoseconds loses anything; in all others a loss would be an overflow, which is an error.
+        return values.cast(pa.timestamp("us", values.type.tz), safe=values.type.unit != "ns")
+    return values.cast(pa.timestamp("us") if pa.types.is_date(values.type) else pa.string())
 
 
 def _is_text(text: str) -> bool:

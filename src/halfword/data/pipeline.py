@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,16 @@ import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError
 from halfword.core.files import check_output_folder, scratch_folder
-from halfword.core.text import DEFAULT, PAPER, Profile
+from halfword.core.filters import Blocklist, read_blocklist
+from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, Progress, duckdb_log, spark_log
-from halfword.data.blocklist import queries_with, read_phrases
 from halfword.data.dataset import ABOUT, Split, write_dataset
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.guess_columns import ColumnNames
 from halfword.data.log_format import LogFile, find_files
-from halfword.data.log_rows import Broken, Problem
-from halfword.data.read_log import MOST_BROKEN, file_and_line, too_broken
+from halfword.data.log_rows import NOT_BROKEN, Broken, Problem
+from halfword.data.read_log import MOST_BROKEN, file_and_line, read_batches, too_broken
 from halfword.data.splits import PAPER_DATES, SplitOptions, split_counts
 
 
@@ -43,7 +44,8 @@ class PrepareOptions:
     split: SplitOptions = field(default_factory=SplitOptions)
     min_users: int = 1  # different people who must have typed a query that is learned
     min_count: int = 1  # times it must have been typed
-    blocklist: Path | None = None  # a phrase a line; queries that hold one as whole words are left out
+    max_length: int = 500  # characters of a query; longer ones are pasted texts
+    blocklist: Path | None = None  # a file as `core.filters` describes it; queries that it blocks are left out
     engine: Engine = Engine.DUCKDB
     spark_master: str = "local[*]"
 
@@ -51,6 +53,8 @@ class PrepareOptions:
         for name in ("min_users", "min_count"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if self.max_length < SHORTEST_QUERY:
+            raise OptionError(f"max_length must be {SHORTEST_QUERY} or more, got {self.max_length}")
         if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:
             object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
 
@@ -64,18 +68,18 @@ def prepare(
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
     check_output_folder(output, marker=ABOUT)
-    phrases = read_phrases(options.blocklist, options.profile) if options.blocklist else []
+    blocklist = read_blocklist(options.blocklist, profile=options.profile) if options.blocklist else None
     files = find_files(logs, options.columns)
     _check_answerable(files, options)
     with scratch_folder(output) as folder, _engine(files, options, folder, progress) as connection:
         log = connection.table(LOG)
-        read, broken, short = _check_broken(log, files)
+        rows = _check_broken(log, files)
         progress("counting", 0, 2)
         typed, repeats, counted = _count(connection, log, files, options)
         progress("counting", 1, 2)
-        kept, left = _leave_out(counted, phrases, options)
+        kept, left = _leave_out(connection, counted, blocklist, options)
         kept = connection.create_table("kept", kept)
-        funnel = Funnel(read=read, broken=broken, too_short=short, typed=typed, repeats=repeats, **left, **_sizes(kept))
+        funnel = Funnel(**rows, typed=typed, repeats=repeats, **left, **_sizes(kept))
         _check_left(log, funnel, options)
         progress("writing", 0, len(Split))
         write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel))
@@ -108,13 +112,15 @@ def _without_repeats(rows: Any) -> Any:
     return marked.filter(marked.user.isnull() | marked.before.isnull() | (marked.before != marked.query))
 
 
-def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tuple[Any, dict[str, Any]]:
-    """Return the counts without blocked phrases and rare queries, and how many queries that cost."""
+def _leave_out(
+    connection: Any, counted: Any, blocklist: Blocklist | None, options: PrepareOptions
+) -> tuple[Any, dict[str, Any]]:
+    """Return the counts without blocked and rare queries, and how many queries that cost."""
     allowed, blocked = counted, 0
-    if phrases:
-        forbidden = queries_with(counted, phrases)
-        blocked = _number(counted.semi_join(forbidden, "query").kept.sum())
-        allowed = counted.anti_join(forbidden, "query")
+    if blocklist:
+        judged = connection.create_table("judged", counted.mutate(blocked=_blocks(counted.query, blocklist)))
+        blocked = _number(judged.filter(judged.blocked).kept.sum())
+        allowed = judged.filter(~judged.blocked)
     common = allowed.train + allowed.valid >= options.min_count
     if options.min_users > 1:
         common = common & (allowed.users >= options.min_users)
@@ -124,6 +130,16 @@ def _leave_out(counted: Any, phrases: list[str], options: PrepareOptions) -> tup
         outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
     )
     return kept, {"blocked": blocked, **_record(sums)}
+
+
+def _blocks(queries: Any, blocklist: Blocklist) -> Any:
+    """Return a column that tells which queries are blocked; both engines call the one function that `serve` calls."""
+
+    @ibis.udf.scalar.python  # type: ignore[untyped-decorator]
+    def blocks(query: str) -> bool:
+        return blocklist.blocks(query)
+
+    return blocks(queries)
 
 
 def _sizes(kept: Any) -> dict[str, Any]:
@@ -156,19 +172,24 @@ def _record(table: Any) -> dict[str, int]:
     return {name: int(value or 0) for name, value in table.to_pyarrow().to_pylist()[0].items()}
 
 
-def _check_broken(log: Any, files: list[LogFile]) -> tuple[int, dict[str, int], int]:
-    """Return rows read, broken ones by reason and those that are too short, or stop if too many are broken."""
+def _check_broken(log: Any, files: list[LogFile]) -> dict[str, Any]:
+    """Return how many rows were read and how many of them are unusable and why; stop if too many are broken."""
     groups = log.group_by("problem").agg(rows=log.count(), first=log.row.min()).to_pyarrow().to_pylist()
     read = sum(group["rows"] for group in groups)
-    broken = [group for group in groups if group["problem"] not in (None, Problem.SHORT)]
+    broken = [group for group in groups if group["problem"] not in (None, *NOT_BROKEN)]
     share = sum(group["rows"] for group in broken) / max(read, 1)
     if share > MOST_BROKEN:
         worst = max(broken, key=lambda group: int(group["rows"]))
         found = log.filter(log.row == worst["first"]).select("found").to_pyarrow()["found"][0].as_py()
         index, line = file_and_line(worst["first"])
         raise too_broken(files[index], Broken(line, Problem(worst["problem"]), found), share)
-    short = sum(group["rows"] for group in groups if group["problem"] == Problem.SHORT)
-    return read, {group["problem"]: group["rows"] for group in sorted(broken, key=lambda g: g["problem"])}, short
+    number = {group["problem"]: group["rows"] for group in groups}
+    return {
+        "read": read,
+        "broken": {problem: number[problem] for problem in sorted(group["problem"] for group in broken)},
+        "too_short": number.get(Problem.SHORT, 0),
+        "too_long": number.get(Problem.LONG, 0),
+    }
 
 
 def _check_left(log: Any, funnel: Funnel, options: PrepareOptions) -> None:
@@ -178,9 +199,9 @@ def _check_left(log: Any, funnel: Funnel, options: PrepareOptions) -> None:
         times = _record(log.aggregate(first=log.time.min(), last=log.time.max()))
         dates = [(_EPOCH + timedelta(microseconds=times[name])).date() for name in ("first", "last")]
         raise LogError(f"no row lies within the dates; the log runs from {dates[0]} to {dates[1]}, see --dates")
-    dropped = {**funnel.broken, Problem.SHORT: funnel.too_short, "rare": funnel.rare, "blocked": funnel.blocked}
-    reasons = ", ".join(f"{number} {reason}" for reason, number in dropped.items() if number) or "too few rows"
-    raise LogError(f"nothing is left for train of {funnel.read} rows ({reasons}); give more rows or loosen the options")
+    reasons = ", ".join(f"{number} {reason}" for reason, number in funnel.dropped().items() if number)
+    found = f"{funnel.read} rows ({reasons or 'too few rows'})"
+    raise LogError(f"nothing is left for train of {found}; give more rows or loosen the options")
 
 
 def _check_answerable(files: list[LogFile], options: PrepareOptions) -> None:
@@ -192,9 +213,10 @@ def _check_answerable(files: list[LogFile], options: PrepareOptions) -> None:
 def _engine(
     files: list[LogFile], options: PrepareOptions, folder: Path, progress: Progress
 ) -> AbstractContextManager[Any]:
+    read = partial(read_batches, profile=options.profile, max_length=options.max_length)
     if options.engine is Engine.SPARK:
-        return spark_log(files, options.profile, folder, progress, options.spark_master)
-    return duckdb_log(files, options.profile, folder, progress)
+        return spark_log(files, read, folder, progress, options.spark_master)
+    return duckdb_log(files, read, folder, progress)
 
 
 def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dict[str, Any]:
@@ -211,6 +233,7 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dic
             "test_share": split.test_share,
             "min_users": options.min_users,
             "min_count": options.min_count,
+            "max_length": options.max_length,
             "blocklist": options.blocklist and options.blocklist.name,
             "engine": options.engine,
         },

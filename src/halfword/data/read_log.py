@@ -13,7 +13,7 @@ from halfword.core.errors import LogError
 from halfword.core.text import SHORTEST_QUERY, Profile
 from halfword.data.log_columns import WHITE_SPACE, Column, counts_of, draws_of, pc, queries_of, times_of
 from halfword.data.log_format import LogFile
-from halfword.data.log_rows import Broken, Problem, Rows, rows_of
+from halfword.data.log_rows import NOT_BROKEN, Broken, Problem, Rows, rows_of
 
 RUN_ROWS = 20  # rows that stay on one side of a split, so that most sessions do
 LINE_BITS = 40  # a row's number is its file's index and, below it, its line
@@ -37,14 +37,18 @@ SCHEMA = pa.schema(_KINDS)
 
 
 def read_batches(
-    file: LogFile, profile: Profile, threads: int = 1, position: Callable[[int], None] = lambda place: None
+    file: LogFile,
+    profile: Profile,
+    max_length: int,
+    threads: int = 1,
+    position: Callable[[int], None] = lambda place: None,
 ) -> Iterator[pa.RecordBatch]:
     """Read a file as batches of SCHEMA; a LogError stops it early once too much of a long file proves broken."""
     read = broken = 0
     first: Broken | None = None
     with _readable(file):
         portions = rows_of(file, position)
-        for batch, faults in _in_parallel(lambda rows: _finish(rows(), file, profile), portions, threads):
+        for batch, faults in _in_parallel(lambda rows: _finish(rows(), file, profile, max_length), portions, threads):
             yield batch
             read, broken = read + batch.num_rows, broken + len(faults)
             first = first or next(iter(faults), None)
@@ -79,7 +83,7 @@ def file_and_line(row: int) -> tuple[int, int]:
     return row >> LINE_BITS, row & ((1 << LINE_BITS) - 1)
 
 
-def _finish(rows: Rows, file: LogFile, profile: Profile) -> tuple[pa.RecordBatch, list[Broken]]:
+def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> tuple[pa.RecordBatch, list[Broken]]:
     """Return the rows as a batch of SCHEMA, those that cannot be used marked, and a list of the broken ones."""
     cells = {name: pa.array(column, None if name == "time" else pa.string()) for name, column in rows.cells.items()}
     lines: Column = pa.array(rows.lines, pa.int64())
@@ -96,16 +100,23 @@ def _finish(rows: Rows, file: LogFile, profile: Profile) -> tuple[pa.RecordBatch
             pairs = zip(lines.filter(bad).to_pylist(), cells[name].filter(bad).to_pylist(), strict=True)
             rows.broken += [Broken(line, problem, _shown(found)) for line, found in pairs]
             good = pc.and_not(good, bad)
+    columns["problem"] = _lengths_judged(columns["query"], max_length)
     batch = _batch(file, lines, columns, good, rows.broken)
-    return batch, [row for row in rows.broken if row.problem != Problem.SHORT]
+    return batch, [row for row in rows.broken if row.problem not in NOT_BROKEN]
 
 
 _EXPECTED = {"query": Problem.QUERY, "time": Problem.DATE, "count": Problem.COUNT}
 
 
+def _lengths_judged(queries: Column, max_length: int) -> Column:
+    """Return what is wrong with the length of each query, null where nothing is."""
+    lengths = pc.utf8_length(queries)
+    nothing = pa.scalar(None, pa.string())
+    long = pc.if_else(pc.greater(lengths, max_length), pa.scalar(Problem.LONG.value), nothing)
+    return pc.if_else(pc.less(lengths, SHORTEST_QUERY), pa.scalar(Problem.SHORT.value), long)
+
+
 def _batch(file: LogFile, lines: Column, columns: dict[str, Any], good: Column, broken: list[Broken]) -> pa.RecordBatch:
-    short = pc.less(pc.utf8_length(columns["query"]), SHORTEST_QUERY)
-    columns["problem"] = pc.if_else(short, pa.scalar(Problem.SHORT.value), pa.scalar(None, pa.string()))
     columns["row"] = pc.add(lines, row_number(file.index, 0))
     runs = lines.to_numpy(zero_copy_only=False) // (1 if file.holds("count") else RUN_ROWS)
     columns["draw"] = pa.array(draws_of(runs.astype(np.uint64) + np.uint64(row_number(file.index, 0))))

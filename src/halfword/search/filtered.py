@@ -1,75 +1,12 @@
-"""Phrases that are never suggested, and the completer that leaves them out."""
+"""A completer that leaves out what a blocklist holds."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Protocol
 
-from halfword.core.errors import OptionError
+from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
 from halfword.core.options import DEFAULTS, MOST_COMPLETIONS, SearchOptions
-from halfword.core.text import DEFAULT, Profile, normalise_query
 from halfword.search.model import Completion
-
-SHIPPED = Path(__file__).parent.parent / "models" / "blocklist.txt"
-_PUNCTUATION = re.compile(r"[^\w\s]|_")
-
-
-class Blocklist:
-    """Phrases found in a text as whole words; written `*phrase*`, anywhere in it; `!phrase` is an exception.
-
-    >>> blocklist = Blocklist(["bad word", "*worse*", "sex", "!sex offender"])
-    >>> [blocklist.blocks(text) for text in ("a bad-word", "bad words", "essex", "worsening")]
-    [True, False, False, True]
-    >>> [blocklist.blocks(text) for text in ("sex", "sex offenders", "sex offender", "sex offender sex")]
-    [True, True, False, True]
-    """
-
-    def __init__(self, phrases: Iterable[str]) -> None:
-        self._anywhere: list[str] = []
-        self._exceptions: list[str] = []
-        self._by_first_word: dict[str, list[str]] = {}
-        for phrase in phrases:
-            if phrase.startswith("!"):
-                self._exceptions.append(f" {phrase[1:]} ")
-            elif phrase.startswith("*"):
-                self._anywhere.append(phrase.strip("*"))
-            else:
-                self._by_first_word.setdefault(phrase.partition(" ")[0], []).append(f" {phrase} ")
-        self._first_words = frozenset(self._by_first_word)
-        self._exceptions.sort(key=len, reverse=True)  # the longest explains the most
-
-    def blocks(self, text: str) -> bool:
-        """Tell whether a normalised `text` holds a phrase, also between punctuation."""
-        if not self._may_block(text):
-            return False
-        if any(part in text for part in self._anywhere):
-            return True
-        return self._holds(text.split()) or self._holds(_PUNCTUATION.sub(" ", text).split())
-
-    def allowed(self, completions: list[Completion]) -> list[Completion]:
-        """Return those that may be shown; mostly all may, and one look at all of them tells."""
-        if not self._may_block(" ".join([completion.text for completion in completions])):
-            return completions
-        return [completion for completion in completions if not self.blocks(completion.text)]
-
-    def _may_block(self, text: str) -> bool:
-        if not self._first_words.isdisjoint(text.split()):
-            return True
-        if _PUNCTUATION.search(text) and not self._first_words.isdisjoint(_PUNCTUATION.sub(" ", text).split()):
-            return True
-        return any(part in text for part in self._anywhere)
-
-    def _holds(self, words: list[str]) -> bool:
-        spaced = f" {' '.join(words)} "
-        if not self._found(words, spaced):
-            return False
-        for exception in self._exceptions:
-            spaced = spaced.replace(exception, " | ")
-        return self._found(spaced.split(), spaced)
-
-    def _found(self, words: list[str], spaced: str) -> bool:
-        return any(phrase in spaced for word in words for phrase in self._by_first_word.get(word, ()))
 
 
 class BatchCompleter(Protocol):
@@ -117,27 +54,3 @@ class Filtered:
 def filtered(completer: BatchCompleter) -> Filtered:
     """Return `completer` without what the shipped blocklist holds."""
     return Filtered(completer, read_blocklist(SHIPPED))
-
-
-def read_blocklist(*paths: Path, profile: Profile = DEFAULT) -> Blocklist:
-    """Read a phrase a line, normalised as queries are; lines that begin with # are remarks."""
-    return Blocklist(phrase for path in paths for phrase in read_phrases(path, profile))
-
-
-def read_phrases(path: Path, profile: Profile) -> list[str]:
-    """Return the phrases of a file in the order of their names, with their stars and exclamation marks."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"{path}: the blocklist cannot be read ({error})") from error
-    phrases = {phrase for line in lines if not line.startswith("#") and (phrase := _normalised(line, profile))}
-    if not phrases:
-        raise OptionError(f"{path}: the blocklist is empty; write a phrase a line")
-    return sorted(phrases)
-
-
-def _normalised(line: str, profile: Profile) -> str:
-    line = line.strip()
-    mark = "!" if line.startswith("!") else "*" if line.startswith("*") and line.endswith("*") else ""
-    phrase = normalise_query(line.strip(mark) if mark else line, profile)
-    return f"{mark}{phrase}{mark.strip('!')}" if phrase else ""

@@ -5,8 +5,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from halfword.core.errors import OptionError
+from halfword.core.filters import SHIPPED
 from halfword.core.options import MOST_COMPLETIONS
-from halfword.search.filtered import SHIPPED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

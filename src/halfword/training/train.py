@@ -9,10 +9,10 @@ from typing import Any
 
 from halfword.core.errors import ModelFileError, OptionError, require
 from halfword.core.files import check_output_file, scratch_folder
+from halfword.core.filters import SHIPPED, read_blocklist
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.data.dataset import Dataset, Split
-from halfword.search.filtered import SHIPPED, read_blocklist
 from halfword.search.model import PARTS, import_engine, open_model_file
 from halfword.training.network.options import NetworkTraining, changed, checkpoint_path, preset_named
 from halfword.training.spellings import learn_spellings
