@@ -3,7 +3,7 @@
 The search follows the best hypotheses only, and one that cannot end above the last answer need not be followed. How far
 it is from an end depends on its last piece: after a whole word not far, after half of one as far as the rest of it. The
 estimate is the likeliest way to an end by pairs of pieces alone. It is no bound, since a longer context may make the
-end likelier; so it is scaled down, to where MRR and success@10 of a blend stay what they are (docs/blend.md).
+end likelier; so it is scaled down, to where MRR and success@10 of a blend stay what they are (docs/research/blend.md).
 """
 
 import numpy as np

@@ -50,7 +50,7 @@ def _quick(network: NetworkTraining) -> NetworkTraining:
 
 
 # The paper's pieces, network and number of epochs; the learning rate rises and falls as in all our training
-# (docs/training.md), where the paper holds it at 0.005.
+# (docs/research/training.md), where the paper holds it at 0.005.
 _PAPER = changed(NetworkTraining(), {"coverage": 0.9995})
 
 

@@ -1,4 +1,4 @@
-"""All figures of a report, from what was kept of each row; `docs/reproduce.md` explains the JSON."""
+"""All figures of a report, from what was kept of each row; `docs/guide/evaluating.md` explains the JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
