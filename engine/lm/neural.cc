@@ -3,9 +3,9 @@
 namespace halfword {
 namespace {
 
-constexpr std::size_t short_prefix = 4;  // bytes; everybody types through these
+constexpr std::size_t short_prefix = 4;  // bytes; everybody types these, so their answers are worth keeping
 
-/// Prefix and options as one key.
+/// Prefix and options as one key of the cache.
 std::string key_of(std::string_view prefix, const SearchOptions& options) {
   std::string key(prefix);
   const auto append = [&](auto value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };

@@ -4,26 +4,26 @@
 #include <string>
 #include <string_view>
 
-#include "search/generation_cache.h"
 #include "lm/language_model.h"
 #include "lm/opening.h"
 #include "lm/pieces.h"
-#include "search/search.h"
 #include "lm/state_cache.h"
+#include "search/generation_cache.h"
+#include "search/search.h"
 
 namespace halfword {
 
-/// How much a model may remember between searches; 0 switches a cache off.
+/// The sizes of the caches between searches; 0 switches a cache off.
 struct CacheSizes {
   std::size_t states;   // sequences of pieces whose states are kept
-  std::size_t answers;  // short prefixes whose whole answers are kept
+  std::size_t answers;  // short prefixes whose complete answers are kept
 };
 
-/// The neural part of a model file: its pieces and its network, and what it remembers of recent searches.
+/// The language model of a model file: its pieces, its network, its memory, and caches of recent searches.
 class Neural {
  public:
-  /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name; without a precision
-  /// the network is left out, and the memory alone is asked.
+  /// Multiply in `precision` with the kernels called `kernels`; an empty name selects the fastest. Without a precision
+  /// the network is left out, and only the memory is asked.
   Neural(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
 
   SearchResult complete(std::string_view prefix, const SearchOptions& options) const;
