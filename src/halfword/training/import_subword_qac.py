@@ -1,4 +1,4 @@
-"""A checkpoint of the paper's own code becomes a model file."""
+"""Converts a checkpoint of the paper's own code into a model file."""
 
 import pickle
 from collections.abc import Mapping
