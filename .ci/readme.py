@@ -1,7 +1,7 @@
 """Print or run the shell examples of the documents.
 
 python .ci/readme.py print test       the block of README.md marked ```sh test
-python .ci/readme.py run README.md    run all other ```sh blocks, each file's in one new folder
+python .ci/readme.py run README.md    run all other ```sh blocks, each document's in a new folder of its own
 """
 
 import re

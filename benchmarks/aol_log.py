@@ -1,4 +1,4 @@
-"""Write a query log in AOL's format, of any size: invented words, lengths, repeats and times as in a real one.
+"""Write a query log in AOL's format, of any size, with invented words; lengths, repeats and times are realistic.
 
 python benchmarks/aol_log.py --rows 36000000 --files 10 -o /tmp/aol-log
 """
@@ -13,14 +13,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-pc: Any = pyarrow.compute  # its stubs know too little of scalars
-Column = Any  # an array of pyarrow
+pc: Any = pyarrow.compute  # the type stubs for scalars are incomplete
+Column = Any  # a PyArrow array
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 FIRST, LAST = np.datetime64("2006-03-01T00:00:00"), np.datetime64("2006-05-31T23:59:59")
 PORTION = 1 << 18
 ROWS_OF_A_USER = 55  # 36 million rows of 657,000 people
-REPEATED = 0.27  # share of rows that repeat the one before, as asking for the next page does
-NEW = 0.3  # share of the others that nobody has typed before
+REPEATED = 0.27  # share of rows that repeat the one before (the user asked for the next page)
+NEW = 0.3  # share of the others that are new queries
 CONSONANTS, VOWELS = "bcdfghjklmnprst", "aeio"
 SYLLABLES = [consonant + vowel for consonant in CONSONANTS for vowel in VOWELS]
 ENDINGS = ["n", "r", "s", "t", "l", "m", "ng", "ck", "st", "rd", *[""] * 10]
@@ -51,7 +51,7 @@ def _portions(rows: int, words: Column, number: int, seed: int) -> Iterator[memo
 def _portion(rows: int, words: Column, first_user: int, random: np.random.Generator) -> memoryview:
     users = np.sort(first_user + random.integers(0, max(1, rows // ROWS_OF_A_USER), rows))
     seconds = random.integers(0, int((LAST - FIRST).astype(int)) + 1, rows)
-    seconds = seconds[np.lexsort((seconds, users))]  # rows lie in the order of user and time
+    seconds = seconds[np.lexsort((seconds, users))]  # rows are sorted by user and time
     queries = _queries(rows, words, random)
     repeated = random.random(rows) < REPEATED
     repeated[0] = False
@@ -69,7 +69,7 @@ def _portion(rows: int, words: Column, first_user: int, random: np.random.Genera
 
 
 def _queries(rows: int, words: Column, random: np.random.Generator) -> Column:
-    """Most queries are one of a fixed few million, the n-th as often as 1/n; the others are new."""
+    """Return queries: most are from a fixed few million with Zipf frequencies (1/n), the others are new."""
     known = np.minimum(random.zipf(1.15, rows), 1 << 40).astype(np.uint64)
     new = random.random(rows) < NEW
     names = np.where(new, random.integers(1 << 41, 1 << 62, rows).astype(np.uint64), known)
@@ -78,7 +78,7 @@ def _queries(rows: int, words: Column, random: np.random.Generator) -> Column:
     columns = []
     for place in range(8):
         chosen = _mixed(bits + np.uint64(place)).astype(np.float64) / 2.0**64
-        word = words.take(pa.array((len(words) * chosen**3).astype(np.int64)))  # some words are in many queries
+        word = words.take(pa.array((len(words) * chosen**3).astype(np.int64)))  # some words are frequent
         columns.append(pc.if_else(pa.array(lengths > place), word, pa.scalar(None, pa.string())))
     return pc.binary_join_element_wise(*columns, " ", null_handling="skip")
 
@@ -98,7 +98,7 @@ def _words(random: np.random.Generator, number: int) -> Column:
 
 
 def main() -> None:
-    """Write a log as the command line asks."""
+    """Write a log with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--files", type=int, default=10)

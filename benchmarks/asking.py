@@ -1,4 +1,4 @@
-"""A client that asks either as soon as it is answered, or at a steady rate whether it is answered or not."""
+"""An HTTP client for load tests: closed loop (asks again when answered) or open loop (asks at a fixed rate)."""
 
 import asyncio
 import re
@@ -9,23 +9,23 @@ from itertools import cycle
 from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE = 10.0  # seconds; who waits longer counts as not answered
+PATIENCE = 10.0  # seconds; a longer wait counts as a time-out
 ANSWERED, REFUSED = "200", "503"
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a request."""
+    """The outcome of a request."""
 
     kind: str  # the status, "timed out" or "broken"
-    seconds: float  # since it was due
+    seconds: float  # since it should have been sent
     retry_after: bool = False
-    empty: bool = False  # no completions: all were blocked, or the deadline came before the first
+    empty: bool = False  # no completions: all were blocked, or the deadline passed before the first
 
 
 class Client:
-    """Asks a server over connections that are kept, and opens another when all are waiting; or always, if `fresh`."""
+    """Sends requests over kept connections; opens a new one if all are busy, or for every request if `fresh`."""
 
     def __init__(self, address: str, *, fresh: bool = False) -> None:
         parts = urlsplit(address)
@@ -35,7 +35,7 @@ class Client:
         self.opened = 0
 
     async def ask(self, path: str, due: float) -> Reply:
-        """Return what `path` is answered with; it should have been sent when the loop's clock stood at `due`."""
+        """Send a request and return the reply; `due` is when it should have been sent, by the clock of the loop."""
         clock = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout_at(due + PATIENCE):
@@ -67,13 +67,13 @@ class Client:
         return await asyncio.open_connection(self._host, self._port)
 
     def close(self) -> None:
-        """Close all connections; nothing may be under way."""
+        """Close all connections; no request may be in progress."""
         for _, writer in self._idle:
             writer.close()
 
 
 async def ask(address: str, paths: Iterable[str], connections: int, seconds: float | None = None) -> dict[str, Any]:
-    """Ask for `paths` in turn, each connection as soon as it is answered, until they or the seconds are over."""
+    """Closed loop: each connection sends the next of `paths` when it is answered, until paths or seconds run out."""
     client, clock = Client(address), asyncio.get_running_loop().time
     begin, left, replies = clock(), iter(paths), list[Reply]()
 
@@ -92,7 +92,7 @@ async def ask(address: str, paths: Iterable[str], connections: int, seconds: flo
 async def offer(
     address: str, paths: Sequence[str], rate: float, seconds: float, *, fresh: bool = False
 ) -> dict[str, Any]:
-    """Ask for `paths` over and over, `rate` times a second, whatever comes back."""
+    """Open loop: send `rate` requests per second for `paths`, over and over, whatever the replies are."""
     client, clock = Client(address, fresh=fresh), asyncio.get_running_loop().time
     begin, asked = clock(), list[asyncio.Task[Reply]]()
     for number, path in zip(range(round(rate * seconds)), cycle(paths), strict=False):

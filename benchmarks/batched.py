@@ -1,11 +1,12 @@
-"""How many completions a second the batched search does, where the time goes, and how good they are; prints JSON.
+"""Completions per second of the batched search, where the time goes, and their quality; prints JSON.
 
 python benchmarks/batched.py model.halfword data/ --sample 20000 --profile 20
 
-Every prefix is searched once, so a completion is a search. `mrr` is over all rows; `engine_mrr` is the engine's in fp32
-on the first `--engine-rows` of them, and `same_rows_mrr` the batched search's on those. `ceiling` is how many
-completions a second the matrix products alone would allow on an H200. `starts_seconds` (cutting prefixes) and
-`spell_seconds` are the host's; `busy_seconds`, asked for by `--profile`, is the sum of all kernels.
+Every prefix is searched once, so one completion is one search. `mrr` is over all rows. `engine_mrr` is that of the
+engine in fp32 on the first `--engine-rows` of them, `same_rows_mrr` that of the batched search on the same rows.
+`ceiling` is the number of completions per second that the matrix products alone would allow on an H200.
+`starts_seconds` (cutting prefixes) and `spell_seconds` are spent on the host. `busy_seconds` (with `--profile`) is the
+sum of all kernels.
 """
 
 import argparse
@@ -28,11 +29,11 @@ from halfword.search.gpu.search import Work
 from halfword.search.gpu.starts import Starts, StartTree
 from halfword.search.model import Completer, Completion, load
 
-PEAK = 790e12  # bf16 operations a second that PyTorch reaches on an H200
+PEAK = 790e12  # bf16 operations per second that PyTorch reaches on an H200
 
 
 class Kernel(NamedTuple):
-    """What one kind of kernel took."""
+    """The time of one kind of kernel."""
 
     name: str
     seconds: float
@@ -40,7 +41,7 @@ class Kernel(NamedTuple):
 
 
 class TimedStarts(Starts):
-    """Adds up what the host's part takes."""
+    """Measures the time that the host takes."""
 
     starts_seconds = 0.0
     spell_seconds = 0.0
@@ -63,7 +64,7 @@ class TimedStarts(Starts):
 def answer(
     completer: BatchCompleter, prefixes: Sequence[str], options: SearchOptions, batch: int
 ) -> tuple[dict[str, list[str]], float]:
-    """Complete all prefixes, so many a call; return the answers and the seconds."""
+    """Complete all prefixes, `batch` per call; return the answers and the seconds."""
     answers: dict[str, list[str]] = {}
     seconds = 0.0
     for begin in range(0, len(prefixes), batch):
@@ -76,13 +77,13 @@ def answer(
 
 
 def mrr(rows: Sequence[str], answers: dict[str, list[str]]) -> float:
-    """Return the mean reciprocal rank of the rows that were asked."""
+    """Return the mean reciprocal rank of the rows."""
     ranks = [metrics.reciprocal(metrics.rank(row, answers[prefix_of(row)])) for row in rows]
     return round(sum(ranks) / len(ranks), 5)
 
 
 def prefix_of(query: str) -> str:
-    """Return what was typed when it is asked."""
+    """Return the prefix at which a query is asked."""
     return query[: metrics.hashed_prefix_length(query)]
 
 
@@ -122,7 +123,7 @@ def busy(completer: BatchedNeural, prefixes: Sequence[str], options: SearchOptio
 
 
 def engine_mrr(path: Path, rows: Sequence[str], options: SearchOptions) -> dict[str, Any]:
-    """Return what the engine gives on the same rows."""
+    """Return the MRR of the engine on the same rows."""
     engine: Completer = load(path, parts=("network",), precision="fp32")
     assert isinstance(engine, BatchCompleter)
     prefixes = list({prefix_of(row): None for row in rows})
@@ -131,12 +132,12 @@ def engine_mrr(path: Path, rows: Sequence[str], options: SearchOptions) -> dict[
 
 
 def machine() -> str:
-    """Name what this runs on."""
+    """Return the name of the device."""
     return torch.cuda.get_device_name() if torch.cuda.is_available() else platform.processor() or platform.machine()
 
 
 def commit() -> str:
-    """Name the commit this runs from."""
+    """Return the current commit."""
     told = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     return told.stdout.strip()
 

@@ -1,9 +1,10 @@
-"""What each part of a blend brings, and what it costs: quality with confidence intervals, latency, and a picture.
+"""What each part of a blend gains and costs: quality with confidence intervals, latency, and a figure.
 
 python benchmarks/blend.py DATA best.halfword [fast.halfword ...] --picture docs/images/frontier.svg
 
-The first model is taken apart (the ablation); every model is measured at several beams (the frontier). Prefixes are
-those of the paper's hash on a sample of the test split; intervals are 95 % bootstrap over rows. Prints JSON.
+The first model is measured with every combination of its parts (the ablation), every model with several beams (the
+frontier). Prefixes are those of the paper's hash on a sample of the test split. Intervals are 95 % bootstrap over rows.
+Prints JSON.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.evaluation.evaluate import EvaluateOptions, evaluate, sample_rows
 from halfword.search.model import Model
 
-# Rivals as measured on the same rows and the same kind of machine: completions a second, MRR over all.
+# Rivals, measured on the same rows and the same kind of machine: completions per second, MRR over all.
 RIVALS = {
     "most popular (jermp/autocomplete)": (251_000, 0.261),
     "Lucene free-text": (51_300, 0.289),
@@ -79,7 +80,7 @@ def interval(values: np.ndarray) -> list[float]:
 
 
 def without_fitted_weights(path: Path, folder: Path) -> Path:
-    """Write a copy of a model that knows nothing of what was fitted on valid."""
+    """Write a copy of a model without the weights that were fitted on valid."""
     header, content = read_header(path), path.read_bytes()
     arrays = {
         name: Array(place.dtype, content[place.begin : place.end], place.shape)
@@ -91,7 +92,7 @@ def without_fitted_weights(path: Path, folder: Path) -> Path:
 
 
 def ablation(path: Path, data: Dataset, rows: list[str], seen: np.ndarray) -> dict[str, Any]:
-    """Return the figures of every combination of parts, and of the whole with weights that nobody fitted."""
+    """Return the figures of every combination of parts, and of the whole model without fitted weights."""
     results = {}
     for parts in ABLATION:
         results["+".join(parts)] = measure(load(path, parts=parts, cache=False), rows, seen, SearchOptions())

@@ -10,7 +10,7 @@ OURS = "#c2410c"
 
 
 class Point(NamedTuple):
-    """A system and what was measured of it."""
+    """A system and its measurements."""
 
     name: str
     milliseconds: float
@@ -56,7 +56,7 @@ def _axes() -> Iterator[str]:
 def _mark(point: Point, name: str, inside: str = "") -> Iterator[str]:
     x, y = _place(point.milliseconds, point.mrr)
     colour = OURS if point.ours else "#475569"
-    right = point.milliseconds > 5  # its name would not fit on the right
+    right = point.milliseconds > 5  # there is no room for its name on the right
     yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{7 if inside else 5}" fill="{colour}"/>'
     yield _text(x - 9 if right else x + 9, y + 16, name, "end" if right else "start", colour)
     yield f'<text x="{x:.1f}" y="{y + 3:.1f}" text-anchor="middle" fill="white" font-size="9">{inside}</text>'

@@ -1,7 +1,8 @@
-"""Ask for an error or an answer, never a crash nor a hang: random models of every kind, whole and damaged; prints JSON.
+"""Fuzz the engine with random models of every kind, whole and damaged; prints JSON.
 
-Meant for an engine built with sanitizers (CONTRIBUTING.md has the commands): a crash ends the process with its report,
-a model that keeps it busy for too long with the stacks of all threads.
+Every request must end with an answer or an error, never with a crash or a hang. Meant for an engine built with
+sanitizers (CONTRIBUTING.md has the commands). A crash ends the process with a report, a hang with the stacks of all
+threads.
 
 python benchmarks/fuzz.py --minutes 60
 """
@@ -23,27 +24,27 @@ from halfword.search import model as completing
 from halfword.search.model import PRECISIONS, Model, import_engine
 from random_models import KINDS, damage, random_model, random_text
 
-HANG_SECONDS = 600  # for one model and all it is asked: seconds under the sanitizers, a minute on a busy machine
+HANG_SECONDS = 600  # per model; it usually takes seconds with sanitizers, a minute on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was done and what was answered."""
+    """Counts of what was done and answered."""
 
-    models: Counter[str] = field(default_factory=Counter)  # by their parts; of four one is whole
+    models: Counter[str] = field(default_factory=Counter)  # by their parts; one in four is undamaged
     loaded: Counter[str] = field(default_factory=Counter)  # by precision and kernels
-    completions: Counter[str] = field(default_factory=Counter)  # by the way they were asked for
-    answers: Counter[str] = field(default_factory=Counter)  # by whether all their scores are numbers
+    completions: Counter[str] = field(default_factory=Counter)  # by the kind of call
+    answers: Counter[str] = field(default_factory=Counter)  # by whether all scores are numbers
     errors: Counter[str] = field(default_factory=Counter)  # by kind
 
 
 def random_prefix(chance: random.Random) -> str:
-    """Return a prefix of any characters, now and then a very long one."""
+    """Return a prefix of arbitrary characters, sometimes a very long one."""
     return random_text(chance, chance.randint(0, 10_000) if chance.random() < 0.02 else 40)
 
 
 def random_options(chance: random.Random) -> SearchOptions:
-    """Return options anywhere in their ranges, their limits included; the widest searches get a deadline."""
+    """Return options anywhere in their ranges, limits included; the widest searches get a deadline."""
     beam, max_pieces = chance.choice([1, 2, 10, 50, 1000]), chance.choice([1, 5, 40, 1000])
     deadlines = [None, 0.001, 1.0] if beam * max_pieces <= 2000 else [0.001, 1.0, 100.0]
     return SearchOptions(
@@ -63,7 +64,7 @@ def random_options(chance: random.Random) -> SearchOptions:
 
 
 def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally) -> Model:
-    """Load a model in any precision, with any kernels, and with caches that are off, tiny or as users have them."""
+    """Load a model in any precision, with any kernels, and with caches that are off, tiny or of the usual size."""
     completing.CACHED_STATES, completing.CACHED_ANSWERS = chance.choice([(1, 1), (20, 2), (1024, 4096)])
     precision, kernels = chance.choice(PRECISIONS), chance.choice(import_engine().available_kernels())
     wanted = parts if chance.random() < 0.9 else tuple(chance.sample(parts, chance.randint(1, len(parts))))
@@ -74,10 +75,10 @@ def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model whose every answer is looked at."""
+    """A model whose answers are all checked."""
 
     model: Model
-    whole: bool  # a damaged one may answer nonsense, but not too much of it
+    whole: bool  # a damaged model may answer nonsense, but not too many completions
     tally: Tally
 
     def look_at(self, found: list[Completion], options: SearchOptions) -> None:
@@ -92,14 +93,14 @@ class Subject:
 
 
 def ask_singly(subject: Subject, chance: random.Random) -> int:
-    """Ask for unrelated prefixes."""
+    """Complete unrelated prefixes."""
     options = random_options(chance)
     subject.look_at(subject.model.complete(random_prefix(chance), options), options)
     return 1
 
 
 def ask_while_typing(subject: Subject, chance: random.Random) -> int:
-    """Ask after every key of a query, and again after some were taken back."""
+    """Complete after every key of a query, and again after some keys were deleted."""
     options, query = random_options(chance), random_text(chance, 12)
     lengths = [*range(len(query) + 1), *range(len(query), len(query) // 2, -1)]
     for length in lengths:
@@ -108,7 +109,7 @@ def ask_while_typing(subject: Subject, chance: random.Random) -> int:
 
 
 def ask_for_a_batch(subject: Subject, chance: random.Random) -> int:
-    """Ask for several prefixes at once, on all cores."""
+    """Complete several prefixes at once, on all cores."""
     options = random_options(chance)
     prefixes = [random_text(chance) for _ in range(chance.choice([0, 1, 9]))]
     for found in subject.model.complete_batch(prefixes, options):
@@ -120,7 +121,7 @@ ASK = {"single": ask_singly, "typed": ask_while_typing, "batch": ask_for_a_batch
 
 
 def fuzz_a_model(folder: Path, chance: random.Random, tally: Tally) -> None:
-    """Write a model, and try it whole and with several kinds of damage."""
+    """Write a model, and test it undamaged and with several kinds of damage."""
     parts = chance.choice(KINDS)
     written, tried = folder / "written.halfword", folder / "tried.halfword"
     random_model(written, chance, parts)
@@ -140,7 +141,7 @@ def fuzz_a_model(folder: Path, chance: random.Random, tally: Tally) -> None:
 
 
 def ask(subject: Subject, chance: random.Random) -> None:
-    """Ask a model in every way."""
+    """Call a model in every way."""
     for _ in range(8):
         way = chance.choice(list(ASK))
         try:

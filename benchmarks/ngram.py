@@ -5,8 +5,9 @@ python benchmarks/ngram.py data/ --segmenter spm.model --order 5 --counts sqrt
 python benchmarks/ngram.py data/ --order 6 --megabytes --kenlm kenlm/build/bin
 
 `nats` is the loss of a typed query in nats, over all and over those (not) seen in train; `perplexity` is per piece.
-Times are nanoseconds a piece; `ratio` divides a prediction by what NumPy takes for the exponential of as many numbers
-as there are pieces. `kenlm` is the perplexity of KenLM's `lmplz` on the same pieces, learned from the same counts.
+Times are in nanoseconds per piece. `ratio` is the time of a prediction divided by the time that NumPy needs for the
+exponential of as many numbers as there are pieces. `kenlm` is the perplexity of KenLM's `lmplz` on the same pieces,
+learned from the same counts.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from halfword.training.ngram import NgramOptions, learn_ngram
 from halfword.training.segment import Segmenter, SegmentOptions, train_segmenter
 
 ROOT = Path(__file__).parent.parent
-REPEATS = 8  # predictions timed beyond the first
+REPEATS = 8  # timed predictions after the first
 COUNTS: dict[str, Callable[[NDArray[np.int64]], NDArray[Any]]] = {
     "raw": lambda counts: counts,
     "power": lambda counts: counts**0.75,
@@ -62,7 +63,7 @@ def load(path: Path) -> Ngram:
 
 
 def losses(memory: Ngram, valid: Corpus, seen: NDArray[np.bool_]) -> dict[str, float]:
-    """Return the loss of a typed query."""
+    """Return the mean loss per typed query."""
     queries = queries_of(valid)
     nats = np.array([-sum(map(math.log, memory.probabilities(query))) for query in queries])
     pieces = float(valid.counts @ (valid.lengths + 1))
@@ -86,9 +87,10 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def speed(memory: Ngram, queries: list[list[int]], vocabulary: int) -> dict[str, float]:
-    """Return what a prediction takes, and a step forward with one prediction and the call from Python.
+    """Return the time of a prediction, and of a step with one prediction and the call from Python.
 
-    A prediction is the difference of many and one, divided; all are timed in turn, and the medians taken.
+    The time of a prediction is the difference between many predictions and one, divided by their number. All are timed
+    in turn, and the medians are used.
     """
     pieces = sum(map(len, queries))
     logits = np.zeros(vocabulary, np.float32)
@@ -111,7 +113,7 @@ def speed(memory: Ngram, queries: list[list[int]], vocabulary: int) -> dict[str,
 
 
 def measure(train: Corpus, valid: Corpus, seen: NDArray[np.bool_], options: NgramOptions) -> dict[str, Any]:
-    """Train one memory and return all about it."""
+    """Train one memory and return its figures."""
     begin = time.perf_counter()
     arrays = learn_ngram(train, options)
     took = time.perf_counter() - begin
@@ -133,14 +135,14 @@ def measure(train: Corpus, valid: Corpus, seen: NDArray[np.bool_], options: Ngra
 
 
 def write_pieces(path: Path, corpus: Corpus) -> None:
-    """Write the queries as KenLM reads them: their pieces as words, a line each time that they count."""
+    """Write the queries for KenLM: pieces as words, one line per occurrence of a query."""
     with path.open("w") as file:
         for query, count in zip(queries_of(corpus), corpus.counts.tolist(), strict=True):
             file.writelines([" ".join(f"p{piece}" for piece in query[:-1]) + "\n"] * count)
 
 
 def perplexity_of_kenlm(programs: Path, train: Corpus, valid: Corpus, order: int) -> float:
-    """Return the perplexity a piece that KenLM's programs come to."""
+    """Return the perplexity per piece that KenLM's programs report."""
     with tempfile.TemporaryDirectory() as folder:
         learned, asked, model = (Path(folder) / name for name in ("train.txt", "valid.txt", "model.arpa"))
         write_pieces(learned, train)
@@ -156,13 +158,13 @@ def perplexity_of_kenlm(programs: Path, train: Corpus, valid: Corpus, order: int
 
 
 def main() -> None:
-    """Measure as the command line asks."""
+    """Measure with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--segmenter", type=Path, help="a SentencePiece model; without it one is trained")
     parser.add_argument("--order", type=int, default=8)
     parser.add_argument("--megabytes", type=float, nargs="*", default=[60, 25, 12, 6])
-    parser.add_argument("--counts", choices=COUNTS, default="raw", help="what a query typed n times counts")
+    parser.add_argument("--counts", choices=COUNTS, default="raw", help="the weight of a query that was typed n times")
     parser.add_argument("--kenlm", type=Path, help="the folder of KenLM's lmplz and query, to compare with")
     given = parser.parse_args()
     data = open_dataset(given.data)

@@ -1,8 +1,9 @@
-"""The plane of network and memory sizes: what each model is worth on validation rows, and what it costs.
+"""Sizes of network and memory: the quality of each model on validation rows, and its latency.
 
 python benchmarks/plane.py DATA fast.halfword fast-8.halfword ... --beams 4 10
 
-Weights are fitted on valid too, but a few numbers cannot learn rows by heart. Prints a JSON object a model and beam.
+The weights of a blend are fitted on valid too, but they are too few to overfit. Prints one JSON object per model and
+beam.
 """
 
 import argparse

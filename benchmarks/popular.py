@@ -1,4 +1,4 @@
-"""Build time, size and latency of the popularity index, against a yardstick taken in the same run; prints JSON.
+"""Build time, size and latency of the popularity index, and a reference time from the same run; prints JSON.
 
 python benchmarks/popular.py                      a million invented queries
 python benchmarks/popular.py --data DATASET       the train split of a dataset, asked at the prefixes of its test split
@@ -23,7 +23,7 @@ CALLS = 20_000
 
 
 def invented(size: int) -> tuple[dict[str, int], list[str]]:
-    """Return `size` distinct queries with counts, and rows to ask for."""
+    """Return `size` distinct queries with counts, and rows to complete."""
     with tempfile.TemporaryDirectory() as folder:
         [path] = write_log(Path(folder), rows=4 * size, files=1)
         rows = [line.split("\t")[1] for line in path.read_text().splitlines()[1:]]

@@ -1,4 +1,4 @@
-"""Time `halfword prepare` on a log in AOL's format, written for the purpose or given; prints JSON.
+"""Time `halfword prepare` on a log in AOL's format, generated or given; prints JSON.
 
 python benchmarks/prepare.py --rows 36000000
 python benchmarks/prepare.py --log 'logs/*.txt.gz' -- --profile paper
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def measure(logs: list[str], options: list[str], folder: Path) -> dict[str, Any]:
-    """Run the command once and return what it took."""
+    """Run the command once and return its time and memory."""
     command = [sys.executable, "-m", "halfword", "prepare", *logs, "-o", str(folder / "data"), "--json", *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
     begin = time.perf_counter()
@@ -43,7 +43,7 @@ def measure(logs: list[str], options: list[str], folder: Path) -> dict[str, Any]
 
 
 def yardstick(logs: list[Path]) -> dict[str, float]:
-    """Return how long this machine takes to read the log's lines and to split a million of them, for comparison."""
+    """Return, for comparison, the time to read the lines of the log and to split a million of them."""
     begin = time.perf_counter()
     lines = 0
     for path in logs:
@@ -58,12 +58,12 @@ def yardstick(logs: list[Path]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure as the command line asks."""
+    """Measure with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--files", type=int, default=10)
     parser.add_argument("--log", nargs="+", help="prepare this log instead of a generated one")
-    parser.add_argument("--folder", type=Path, help="where the generated log and the dataset may lie meanwhile")
+    parser.add_argument("--folder", type=Path, help="where to put the generated log and the dataset")
     parser.add_argument("options", nargs="*", help="options of `halfword prepare`, after --")
     given = parser.parse_args()
     git = ["git", "rev-parse", "--short", "HEAD"]

@@ -1,4 +1,4 @@
-"""Models of every kind with random weights, whole and damaged: what fuzz.py and threads.py feed the engine."""
+"""Models of every kind with random weights, whole and damaged, for fuzz.py and threads.py."""
 
 import itertools
 import random
@@ -29,13 +29,13 @@ FORMATS = {"U64": "<Q", "F32": "<f", "U32": "<I", "U16": "<H", "I8": "<b", "U8":
 
 
 def random_text(chance: random.Random, longest: int = 40) -> str:
-    """Return any characters, lone surrogates among them."""
+    """Return arbitrary characters, including lone surrogates."""
     length = chance.choice([0, 1, 2, 5, 8, 12, longest])
     return "".join(chance.choices(chance.choice(ALPHABETS), k=min(length, longest)))
 
 
 def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
-    """Draw the shape of a model of these parts."""
+    """Draw the shape of a model with these parts."""
     many = chance.random() < 0.02
     pieces = MANY_PIECES if many else tuple(chance.sample(PIECES, chance.randint(1, len(PIECES))))
     return Toy(
@@ -57,7 +57,7 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
 
 
 def _random_counts(chance: random.Random, fewest: int) -> dict[str, int]:
-    """Return queries and how often they were typed; often as many as fill the last bucket of the index."""
+    """Return queries and counts; often exactly as many as fill the last bucket of the index."""
     number = chance.choice([fewest, 1, 16, 32, chance.randint(fewest, 300)])
     drawn = (random_text(chance, 60).encode("utf-8", "ignore").decode() for _ in range(number))
     most = chance.choice([3, 2**32 - 1])
@@ -76,12 +76,12 @@ def _random_weights(chance: random.Random) -> dict[str, list[float]]:
 
 
 def random_model(path: Path, chance: random.Random, parts: tuple[str, ...]) -> None:
-    """Write a model of these parts."""
+    """Write a model with these parts."""
     write_toy(path, random_toy(chance, parts))
 
 
 def damage(path: Path, chance: random.Random) -> None:
-    """Do one or two kinds of harm to a model file."""
+    """Damage a model file in one or two ways."""
     for harm in chance.choices(HARMS, k=chance.randint(1, 2)):
         harm(path, chance)
 
@@ -97,7 +97,7 @@ def _overwrite_bytes(path: Path, chance: random.Random) -> None:
 
 
 def _overwrite_numbers(path: Path, chance: random.Random) -> None:
-    """Put numbers that nobody expects into one array."""
+    """Write unexpected numbers into one array."""
     content = bytearray(path.read_bytes())
     place = _any_place(path, chance)
     layout = FORMATS[place.dtype]
@@ -110,14 +110,14 @@ def _overwrite_numbers(path: Path, chance: random.Random) -> None:
 
 
 def _any_place(path: Path, chance: random.Random) -> Place:
-    """Choose a part, then one of its arrays, so that small arrays are met as often as large ones."""
+    """Choose a part, then one of its arrays, so that small arrays are chosen as often as large ones."""
     places = {name: place for name, place in read_header(path).places.items() if place.end > place.begin}
     part = chance.choice(sorted({name.partition(".")[0] for name in places} - {"padding"}))
     return places[chance.choice([name for name in sorted(places) if name.startswith(f"{part}.")])]
 
 
 def _rewrite_array(path: Path, chance: random.Random) -> None:
-    """Write the model again with one array of another length, of another type, or without it."""
+    """Write the model again with one array of another length, of another type, or missing."""
     header, arrays = read_header(path), _arrays_of(path)
     name = chance.choice(sorted(arrays))
     dtype, data = arrays[name].dtype, arrays[name].data

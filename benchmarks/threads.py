@@ -1,7 +1,7 @@
-"""Share models among many threads that complete, type, ask for batches, load and drop; prints JSON counts.
+"""Share models among many threads that complete, type, complete batches, load and drop; prints JSON counts.
 
-Meant for an engine built with the thread sanitizer (CONTRIBUTING.md has the commands), which reports races; every
-answer is also compared with the one that a single thread got before.
+Meant for an engine built with the thread sanitizer (CONTRIBUTING.md has the commands), which reports data races. Every
+answer is also compared with the answer that a single thread got before.
 
 python benchmarks/threads.py --minutes 3
 """
@@ -28,23 +28,23 @@ from halfword.search import model as completing
 from halfword.search.model import PRECISIONS, Model, engine_options
 from random_models import KINDS
 
-HANG_SECONDS = 120  # beyond the time asked for
+HANG_SECONDS = 120  # after the requested time
 QUERIES = ("abcd ab cab", "ab da b", "bcd a", "cab d", "국한국 ab", "x")
 PREFIXES = sorted({query[:length] for query in QUERIES for length in range(len(query) + 1)})
-OPTIONS = (  # where pruning meets merging, what is remembered may move a score a little
+OPTIONS = (  # with both pruning and merging, cached states may change a score slightly
     SearchOptions(merge=False),
     SearchOptions(merge=False, count=3, beam=4),
     SearchOptions(prune=False, count=20, beam=20, echo=True, max_pieces=5),
 )
 
-MANY = COUNTS | {f"a{first}{second}": 1 for first in "abcd" for second in "abcd"}  # so that the memory is asked alone
+MANY = COUNTS | {f"a{first}{second}": 1 for first in "abcd" for second in "abcd"}  # so that only the memory is asked
 
 Asked = tuple[str, SearchOptions]
 
 
 @dataclass(slots=True)
 class Slot:
-    """A model that all threads use, and that any of them may load anew while others are still searching it."""
+    """A model that all threads use; any of them may reload it while others are still searching it."""
 
     path: Path
     precision: str
@@ -52,13 +52,13 @@ class Slot:
     expected: dict[Asked, list[Completion]]
 
     def reload(self) -> None:
-        """Put a fresh model in the place of this one, which goes when its last search ends."""
+        """Replace the model by a new one; the old one is freed when its last search ends."""
         self.model = load(self.path, precision=self.precision)
 
 
 def slots(folder: Path) -> Iterator[Slot]:
-    """Write a model of every kind, and let one thread without caches answer first."""
-    completing.CACHED_STATES, completing.CACHED_ANSWERS = 64, 16  # so small that threads drive out each other's
+    """Write a model of every kind, and compute the expected answers in one thread without caches."""
+    completing.CACHED_STATES, completing.CACHED_ANSWERS = 64, 16  # so small that threads evict each other's entries
     for number, parts in enumerate(KINDS):
         toy = Toy(
             parts=parts,
@@ -111,7 +111,7 @@ WAYS: tuple[Callable[[Slot, random.Random], int], ...] = (complete_one, type_a_q
 
 
 def work(shared: list[Slot], seed: int, end: float) -> Counter[str]:
-    """Do anything to any model until the time is over; return what was done."""
+    """Do random operations on random models until the time is over; return their counts."""
     chance, done = random.Random(seed), Counter[str]()
     while time.monotonic() < end:
         way = chance.choices(WAYS, weights=(8, 4, 2, 1))[0]

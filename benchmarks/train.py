@@ -1,10 +1,10 @@
-"""Trains networks and prints a JSON line for each: options, losses, queries a second, the machine.
+"""Trains networks and prints one JSON line for each: options, losses, queries per second, the machine.
 
     python benchmarks/train.py data/ --trial kind=bpe,size=256,batch=4096,learning_rate=6e-3 --trial kind=char
 
-runs from a source checkout with PYTHONPATH=src. `--generated N` trains on N made-up queries instead of a dataset,
-`--check` compares the GPU's fused step with the plain one first, `--compare FILE` adds the validation loss of a model
-file, such as one that `halfword import-subword-qac` has written.
+runs from a source checkout with PYTHONPATH=src. `--generated N` trains on N generated queries instead of a dataset.
+`--check` first compares the fused step of the GPU with the plain one. `--compare FILE` adds the validation loss of a
+model file, such as one that `halfword import-subword-qac` wrote.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def _value(text: str) -> str | int | float:
 
 
 def trial(name: str, data: Dataset, options: NetworkTraining, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train one network and say how it went."""
+    """Train one network and return its figures."""
     started = time.monotonic()
     epochs: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +101,7 @@ def trial(name: str, data: Dataset, options: NetworkTraining, arguments: argpars
 
 
 def machine() -> str:
-    """Name the processor that trains."""
+    """Return the name of the processor or GPU."""
     return (
         torch.cuda.get_device_name()
         if torch.cuda.is_available()
@@ -110,7 +110,7 @@ def machine() -> str:
 
 
 class Generated(Dataset):
-    """Made-up queries, about as long as those of AOL: words of made-up syllables, words and repeats by Zipf's law."""
+    """Generated queries about as long as AOL's: words of random syllables; words and repeats follow Zipf's law."""
 
     def __init__(self, rows: int) -> None:
         super().__init__(Path(f"generated-{rows}"), DEFAULT)

@@ -1,4 +1,4 @@
--- For wrk: asks for the prefixes of a file, a line each, one after the other; prints the results as one line of JSON.
+-- For wrk: requests the prefixes of a file (one per line) in order; prints the results as one line of JSON.
 -- wrk -s benchmarks/typed.lua http://127.0.0.1:8080 -- prefixes.txt number-of-threads
 
 local started = 0

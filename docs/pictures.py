@@ -1,4 +1,4 @@
-"""Makes the pictures of the documents from the model that ships: python -m docs.pictures (needs the dev extra)."""
+"""Draws the pictures of the documents from the model that ships: python -m docs.pictures (needs the dev extra)."""
 
 from html import escape
 from itertools import pairwise
@@ -31,7 +31,7 @@ class Pieces:
         return [self._texts[piece] for piece in best]
 
     def beyond(self, tail: str) -> list[str]:
-        """Return the pieces that begin with `tail` and go on."""
+        """Return the pieces that begin with `tail` and are longer."""
         return [text for text in self._texts if text.startswith(tail) and len(text) > len(tail)]
 
 
@@ -68,7 +68,7 @@ def _start_row(y: int, read: list[str], tail: str, following: list[str]) -> list
 
 
 def terminal_picture(screen: pyte.Screen) -> str:
-    """Draw a terminal's screen as it stands."""
+    """Draw the current screen of a terminal."""
     lines = []
     for row in range(screen.lines):
         for column in range(screen.columns):
@@ -111,7 +111,7 @@ def _svg(width: int, height: int, lines: list[str], paper: str = "#ffffff") -> s
 
 
 def main() -> None:
-    """Write the pictures beside the documents."""
+    """Write the pictures to docs/images."""
     IMAGES.mkdir(exist_ok=True)
     (IMAGES / "retrace.svg").write_text(retrace_picture(Pieces(DEFAULT_MODEL), "new yo"), encoding="utf-8")
     with Terminal() as terminal:

@@ -1,4 +1,4 @@
-"""Takes pictures of the search box; needs Chromium: python docs/screenshot.py MODEL -o docs/images/search-box.png."""
+"""Screenshots of the search box; needs Chromium: python docs/screenshot.py MODEL -o docs/images/search-box.png."""
 
 import argparse
 import shutil
@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 
 def take(browser: Browser, address: str, text: str, scheme: str, path: Path) -> None:
-    """Type `text` key by key and picture what there is then."""
+    """Type `text` key by key and take a screenshot."""
     context = browser.new_context(
         viewport={"width": 720, "height": 760},
         color_scheme="dark" if scheme == "dark" else "light",
@@ -30,7 +30,7 @@ def take(browser: Browser, address: str, text: str, scheme: str, path: Path) -> 
 
 
 def main() -> None:
-    """Start a server, picture it in light and dark, stop it."""
+    """Start a server, take screenshots in light and dark, stop it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("--output", "-o", type=Path, required=True)

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,8 +13,11 @@ import pytest
 from halfword.search.model import DEFAULT_MODEL
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS = sorted((ROOT / "docs").rglob("*.md"))
+README = ROOT / "README.md"
 FENCE = re.compile(r"^```(?P<language>sh|python)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?P<target>[^)#:]+)(?:#[^)]*)?\)")  # one that stays within the repository
+RIDDLES = ("are not to be had", "hangs on", "time a key", "a query a line", "a line each", "there besides")
 
 
 def examples(document: Path, language: str) -> str:
@@ -22,17 +26,18 @@ def examples(document: Path, language: str) -> str:
     return "\n".join(match["code"] for match in found if match["language"] == language)
 
 
-def having(language: str) -> list[Path]:
-    return [document for document in DOCUMENTS if examples(document, language)]
+def having(language: str, documents: list[Path]) -> list[Path]:
+    return [document for document in documents if examples(document, language)]
 
 
 def name_of(document: Path) -> str:
-    return document.name
+    return str(document.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("document", having("sh"), ids=name_of)
+@pytest.mark.parametrize("document", having("sh", DOCUMENTS), ids=name_of)
 def test_shell_examples_run(document: Path, tmp_path: Path) -> None:
     pytest.importorskip("ibis")
+    pytest.importorskip("sentencepiece")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "-euo", "pipefail", "-x", "-c", examples(document, "sh")]
@@ -41,8 +46,9 @@ def test_shell_examples_run(document: Path, tmp_path: Path) -> None:
     assert result.stdout
 
 
-@pytest.mark.parametrize("document", having("python"), ids=name_of)
+@pytest.mark.parametrize("document", having("python", [README, *DOCUMENTS]), ids=name_of)
 def test_python_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     exec(compile(examples(document, "python"), str(document), "exec"), {})
 
@@ -56,6 +62,43 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     page = (tmp_path / "site" / "api" / "index.html").read_text(encoding="utf-8")
     assert "Open a model file" in page  # the docstrings are there
+
+
+def test_the_readme_fits_two_screens() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 90
+    assert max(len(line) for line in lines) <= 120
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_to_files_lead_somewhere(name: str) -> None:
+    targets = [match["target"] for match in LINK.finditer((ROOT / name).read_text(encoding="utf-8"))]
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_every_dependency_is_explained() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = {requirement for group in [project["dependencies"], *extras] for requirement in group}
+    names = {re.split(r"[^\w-]", requirement)[0].removesuffix("-framework") for requirement in wanted} - {"halfword"}
+    told = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").lower()
+    assert [name for name in sorted(names) if name.lower() not in told] == []
+
+
+def test_every_package_has_its_diagram() -> None:
+    sources = ROOT / "src" / "halfword"
+    packages = {str(path.parent.relative_to(sources)) for path in sources.glob("*/**/__init__.py")}
+    folders = {str(path.parent.relative_to(ROOT / "engine")) for path in (ROOT / "engine").rglob("*.cc")}
+    sections = re.split(r"^##+ ", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    drawn = {section.partition("\n")[0] for section in sections if "```" in section}
+    inside = {"serve/http", "serve/process"}  # one diagram shows them together
+    assert (packages | folders) - inside - drawn == set()
+
+
+@pytest.mark.parametrize("document", [README, ROOT / "CONTRIBUTING.md", *DOCUMENTS], ids=name_of)
+def test_documents_are_written_in_plain_english(document: Path) -> None:
+    text = " ".join(document.read_text(encoding="utf-8").split())
+    assert [riddle for riddle in RIDDLES if riddle in text] == []
 
 
 def test_retrace_is_drawn_from_the_model_that_ships() -> None:

@@ -120,7 +120,7 @@ def test_a_damaged_file_is_refused_in_one_line(checkpoint: Path, tmp_path: Path,
 
 def test_a_checkpoint_of_something_else_is_refused(checkpoint: Path, tmp_path: Path) -> None:
     torch.save({"encoder.weight": torch.zeros(3, 3)}, checkpoint / "model.pt")
-    with pytest.raises(ModelFileError, match="no checkpoint of the paper's code"):
+    with pytest.raises(ModelFileError, match="not a checkpoint of the paper's code"):
         import_subword_qac(checkpoint, tmp_path / "imported.halfword")
 
 

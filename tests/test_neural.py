@@ -336,7 +336,7 @@ def test_options_out_of_range_are_refused(fields: dict[str, int], line: str) -> 
 
 def test_unknown_kernels_and_precisions_are_named(tmp_path: Path) -> None:
     path = write_toy(tmp_path / "toy.halfword", Toy())
-    with pytest.raises(OptionError, match="kernels 'abacus' are not to be had on this machine; choose one of"):
+    with pytest.raises(OptionError, match="kernels 'abacus' are not available on this machine; choose one of"):
         load(path, kernels="abacus")
     with pytest.raises(OptionError, match="precision must be one of int8, fp32; got 'int4'"):
         load(path, precision="int4")

@@ -137,7 +137,7 @@ def test_a_changed_recipe_or_search_makes_a_row_anew(
     rows = ("mpc", "bpe-256", "bpe-256-r", "sr-256-r-m")
     steps = ("train", "quality")
     reproduce(open_dataset(log), moved, ReproduceOptions(rows=rows, quick=True, device="cpu", steps=steps))
-    assert asked == ["bpe-256", "bpe-256", "sr-256-r-m", "sr-256-r-m"]  # each also with the paper's accident
+    assert asked == ["bpe-256", "bpe-256", "sr-256-r-m", "sr-256-r-m"]  # each also with the mistake of the paper's code
 
 
 def test_what_the_data_does_not_allow_is_left_out_and_told(report: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_folder_of_other_things_or_other_data_is_refused(report: Path, text_fo
     data = open_dataset(text_folder)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("…")
-    with pytest.raises(OutputError, match="holds other things than a report"):
+    with pytest.raises(OutputError, match="holds other files than a report"):
         reproduce(data, tmp_path / "mine", ReproduceOptions(rows=("mpc",)))
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "reproduce.json").write_text('{"format": 1}')

@@ -88,5 +88,5 @@ def test_a_teacher_reads_as_it_was_written(tmp_path: Path) -> None:
 def test_a_teacher_with_other_pieces_is_refused(tmp_path: Path) -> None:
     path = make_model(tmp_path, changed(SMALL, {"kind": "bpe", "size": 60}))
     segmenter = train_segmenter(COUNTS, SMALL.segment)
-    with pytest.raises(ModelFileError, match="knows other pieces"):
+    with pytest.raises(ModelFileError, match="has other pieces"):
         read_teacher([str(path)], segmenter, CPU)

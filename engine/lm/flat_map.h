@@ -11,7 +11,7 @@ class FlatMap {
  public:
   static constexpr std::uint32_t absent = UINT32_MAX;
 
-  /// Room for `size` keys, at most half full.
+  /// A table for `size` keys that is at most half full.
   explicit FlatMap(std::size_t size) : slots_(std::bit_ceil(2 * size + 2)), mask_(slots_.size() - 1) {}
 
   void insert(std::uint64_t key, std::uint32_t value) {

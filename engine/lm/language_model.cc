@@ -8,7 +8,7 @@ namespace halfword {
 namespace {
 
 constexpr float unfitted_weight = 0.5F;
-constexpr float unsure[] = {0.1F, 0.3F, 0.6F};  // what a context leaves to shorter ones, where its classes part
+constexpr float unsure[] = {0.1F, 0.3F, 0.6F};  // bounds between the four classes of backoff
 
 std::size_t bucket_of(const NgramState& state) {
   const float backoff = state.backoff();
@@ -76,7 +76,7 @@ void LanguageModel::predict(const ModelStates& states, std::size_t first, std::s
   for (std::size_t row = first; row < first + rows; ++row) mix_in_memory(states.memory[row], row, predictions, scratch);
 }
 
-/// Turn a row of the network's logits into log-probabilities of the mixture.
+/// Turn a row of the network's logits into the log-probabilities of the mixture.
 void LanguageModel::mix_in_memory(const NgramState& state, std::size_t row, Predictions& predictions,
                                   ModelScratch& scratch) const {
   grow(scratch.probabilities, vocabulary_);

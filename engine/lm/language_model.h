@@ -13,57 +13,59 @@
 
 namespace halfword {
 
-/// What a language model remembers, a row for each hypothesis: the network's state and the memory's.
+/// The state of a language model, one row per hypothesis: the network's state and the memory's.
 struct ModelStates {
   StateRows network;
   std::vector<NgramState> memory;
 };
 
-/// Room for intermediate results; a thread keeps one and uses it again.
+/// Buffers for intermediate results; a thread keeps one and reuses it.
 struct ModelScratch {
   LstmScratch network;
   AlignedVector<float> probabilities;
 };
 
-/// One token as both parts see it: what the weights of the mixture are fitted to.
+/// The probabilities that both parts give to one token; the weights of the mixture are fitted to these.
 struct TokenView {
-  std::uint32_t bucket;  // how much the memory knows of the context
-  float network;         // the probabilities they give it
+  std::uint32_t bucket;  // the class of the memory's context, which selects the weight
+  float network;         // its probability
   float memory;
 };
 
-/// What comes next: the network's opinion, the memory's, or a mixture of both in which the network weighs the more the
-/// less the memory knows of the context. Never changes once loaded, so one instance serves every thread.
+/// The probability of the next piece: the network's, the memory's, or a mixture of both. The weight of the network in
+/// the mixture depends on how much the memory knows about the context. Never changes once loaded, so one instance
+/// serves every thread.
 class LanguageModel {
  public:
-  /// Contexts are parted by their length and by how sure the memory is.
+  /// Contexts are classified by their length and by the memory's backoff (four classes).
   static constexpr std::size_t buckets = (NgramState::longest + 1) * 4;
 
-  /// Multiply in `precision`; without one the network is left out.
+  /// Multiply in `precision`; without a precision the network is left out.
   LanguageModel(const ModelFile& file, const Pieces& pieces, std::optional<Precision> precision,
                 const Kernels& kernels);
 
-  /// Fill row 0 of `states` with what is known before anything was read.
+  /// Fill row 0 of `states` with the state before anything was read.
   void start(ModelStates& states) const;
 
-  /// Read a piece from each of the rows named by `steps`; row `first` + i of `to` is where step i leads.
+  /// Read one piece per step, each from the row of `from` that the step names; the result of step i is row `first` + i
+  /// of `to`.
   void step(ModelStates& from, std::span<const Step> steps, ModelStates& to, std::size_t first,
             ModelScratch& scratch) const;
 
-  /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`.
+  /// Predict the next piece after each of `rows` states from row `first` on, into the same rows of `predictions`.
   void predict(const ModelStates& states, std::size_t first, std::size_t rows, Predictions& predictions,
                ModelScratch& scratch) const;
 
   /// Copy one row of states.
   void copy_row(const ModelStates& from, std::size_t from_row, ModelStates& to, std::size_t to_row) const;
 
-  /// About how many nats it costs to end a query that has come to this piece; 0 where the file does not say.
+  /// The estimated cost, in nats, of ending a query after this piece; 0 if the file has no estimate.
   double ending_cost(PieceId piece) const { return ending_costs_[piece]; }
 
-  /// How both parts see every piece of a query and its end; needs both.
+  /// The views of every piece of a query and of its end; needs a network and a memory.
   std::vector<TokenView> view(std::span<const PieceId> pieces) const;
 
-  /// Multiply-adds in one step and the prediction after it.
+  /// The number of multiply-adds in one step and the prediction after it.
   std::size_t multiplications() const { return network_ ? network_->multiplications() : 0; }
 
   const Kernels& kernels() const { return kernels_; }

@@ -26,7 +26,7 @@ std::span<const float> read_finite(const ModelFile& file, const std::string& nam
   return values;
 }
 
-/// 8-bit rows with a scale each.
+/// 8-bit rows with one quantisation scale per row.
 struct Quantised {
   std::vector<std::int8_t> values;
   std::vector<float> scales;
@@ -48,7 +48,7 @@ Quantised quantise_rows(std::span<const float> values, std::size_t rows) {
   return quantised;
 }
 
-/// The file's 8-bit form of a matrix, or else its 32-bit form rounded.
+/// The int8 form of a matrix in the file, or else its fp32 form, quantised here.
 Int8Matrix read_int8(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs) {
   if (!file.holds(name + ".int8")) {
     const Quantised quantised = quantise_rows(read_matrix(file, name, outputs, inputs), outputs);

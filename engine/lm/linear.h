@@ -14,56 +14,57 @@
 
 namespace halfword {
 
-/// How the network multiplies: in 8 bits, or in 32-bit floats.
+/// How the network multiplies: with 8-bit integers, or with 32-bit floats.
 enum class Precision { int8, float32 };
 
-/// Rows of numbers to multiply with: floats, or for the 8-bit precision bytes raised by 128 and a step for each row.
+/// Rows of inputs: floats, or for int8 bytes (value + 128) and one quantisation scale (`steps`) per row.
 struct InputRows {
   AlignedVector<float> floats;
   AlignedVector<std::uint8_t> bytes;
   std::vector<float> steps;
 };
 
-/// Rows of products of a matrix with inputs: floats, or for the 8-bit precision sums in the steps of the inputs.
+/// Rows of products of a matrix with inputs: floats, or for int8 integer sums and the quantisation scales of the
+/// inputs.
 struct ProductRows {
   AlignedVector<float> floats;
   AlignedVector<std::int32_t> sums;
   std::vector<float> steps;
 };
 
-/// Make room for `size` values; buffers only ever grow, so that a thread's own stop being allocated.
+/// Make room for `size` values. Buffers never shrink, so after a while a thread allocates no more.
 template <typename Buffer>
 void grow(Buffer& buffer, std::size_t size) {
   if (buffer.size() < size) buffer.resize(size);
 }
 
-/// Ask for an array that is needed soon and lies far away.
+/// Prefetch an array that is needed soon and is probably not in the nearer caches.
 template <typename T>
 void prefetch(const T* data, std::size_t size) {
   const auto* bytes = reinterpret_cast<const char*>(data);
   for (std::size_t place = 0; place < size * sizeof(T); place += 64) __builtin_prefetch(bytes + place, 0, 2);
 }
 
-/// Rows of a matrix as floats, from its 32-bit or else its 8-bit form in the file; throws unless it is (outputs,
-/// inputs).
+/// Rows of a matrix as floats, from its fp32 form in the file, or else from its int8 form; throws unless its shape is
+/// (outputs, inputs).
 std::vector<float> read_rows(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs,
                              std::size_t first, std::size_t count);
 
-/// All of them.
+/// All rows of a matrix as floats.
 std::vector<float> read_matrix(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs);
 
-/// Throws unless all of the values are numbers, for else every score would be nonsense.
+/// Throws unless all values are finite; otherwise every score would be nonsense.
 void check_finite(std::span<const float> values, const std::string& name);
 
-/// A vector of floats, padded with zeros as outputs are; throws unless it holds `size`.
+/// A vector of floats, padded with zeros like outputs; throws unless it holds `size` values.
 AlignedVector<float> read_vector(const ModelFile& file, const std::string& name, std::size_t size);
 
-/// A matrix of the network in the precision in use.
+/// A matrix of the network, in the chosen precision.
 class Linear {
  public:
   Linear(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs, Precision precision);
 
-  /// A matrix that is not in the file, (outputs, inputs); throws unless all of it is numbers.
+  /// A matrix (outputs, inputs) that is not in the file; throws unless all values are finite.
   Linear(std::span<const float> values, std::size_t outputs, Precision precision);
 
   std::size_t outputs() const { return int8_ ? int8_->outputs : float32_->outputs; }  // padded
@@ -83,7 +84,7 @@ class Linear {
     }
   }
 
-  /// results = addend + products[row]; in 8 bits the addend may be in bfloat16.
+  /// results = addend + products[row]; with int8 the addend may be bfloat16.
   template <typename Addend>
   void add(const Kernels& kernels, const ProductRows& products, std::size_t row, const Addend* addend,
            float* results) const {

@@ -10,19 +10,20 @@ namespace {
 
 constexpr std::size_t gates_per_cell = 3;
 
-/// The upper half of a float, rounded.
+/// A float as bfloat16: its upper 16 bits, rounded.
 std::uint16_t to_half(float value) {
   return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16);
 }
 
-/// Turn a row into bytes, in steps of its own so that none is wasted; returns the step.
+/// Quantise a row to bytes with a scale of its own, which uses the whole range; returns the scale.
 float quantise_row(const Kernels& kernels, const float* values, std::size_t size, std::uint8_t* bytes) {
   const float step = std::max(kernels.largest(values, size), 1e-30F) / 127.0F;
   kernels.quantise(values, size, step, bytes);
   return step;
 }
 
-/// In how many numbers the matrix called `name` sums the hidden values up; 0 where there is none.
+/// The rank of the low-rank recurrence: the number of outputs of the matrix called `name`; 0 if the file has no such
+/// matrix.
 std::size_t summary_size(const ModelFile& file, const std::string& name, std::size_t hidden) {
   if (file.holds(name)) return std::max<std::size_t>(file.array<float>(name).size() / hidden, 1);
   if (file.holds(name + ".int8"))
@@ -52,7 +53,8 @@ Lstm::Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, c
   file.leave("network.");
 }
 
-/// A wide embedding makes a better network, but one matrix is enough to predict from: what is wide need not be slow.
+/// A wide embedding makes a better network. Where the product of projection and output layer is smaller than both, it
+/// is computed here once, so that a wide embedding does not make predictions slower.
 void Lstm::load_head(const ModelFile& file) {
   projection_bias_ = read_vector(file, "network.projection_bias", embedding_);
   output_bias_ = read_vector(file, "network.output_bias", vocabulary_);
@@ -62,7 +64,7 @@ void Lstm::load_head(const ModelFile& file) {
     return;
   }
   const std::vector<float> projection = read_matrix(file, "network.projection", embedding_, hidden_);
-  std::vector<float> transposed(projection.size() + embedding_);  // and the bias as one more input
+  std::vector<float> transposed(projection.size() + embedding_);  // the bias is one more input
   for (std::size_t row = 0; row < embedding_; ++row) {
     for (std::size_t i = 0; i < hidden_; ++i) transposed[i * embedding_ + row] = projection[row * hidden_ + i];
     transposed[hidden_ * embedding_ + row] = projection_bias_[row];
@@ -82,7 +84,7 @@ void Lstm::load_head(const ModelFile& file) {
 /// A matrix (outputs, embedding) times the embedding of every piece: (vocabulary, padded outputs).
 AlignedVector<float> Lstm::times_embedding(const ModelFile& file, const FloatMatrix& matrix) const {
   AlignedVector<float> product(vocabulary_ * matrix.outputs);
-  constexpr std::size_t chunk = 64;  // pieces at a time: a vocabulary of wide embeddings need not lie there twice
+  constexpr std::size_t chunk = 64;  // pieces at a time, so that memory never holds all wide embeddings twice
   AlignedVector<float> padded(chunk * matrix.inputs);
   for (std::size_t first = 0; first < vocabulary_; first += chunk) {
     const std::size_t count = std::min(chunk, vocabulary_ - first);
@@ -118,7 +120,7 @@ void Lstm::load_layers(const ModelFile& file) {
   zeros_.resize(widest);
 }
 
-/// Made a few gates at a time, for as a whole it would take more memory than all that is kept.
+/// Computed a few gates at a time: as floats the whole table would take more memory than everything that is kept.
 void Lstm::load_table(const ModelFile& file) {
   const std::size_t gates = gates_per_cell * hidden_;
   const std::size_t width = round_up(gates, output_group);
@@ -152,7 +154,7 @@ void Lstm::reserve(StateRows& states, std::size_t rows) const {
   }
 }
 
-/// Rows hold something new: nothing was multiplied for them yet.
+/// Mark rows as new: their products have not been computed yet.
 void Lstm::renew(StateRows& states, std::size_t first, std::size_t rows) const {
   const std::size_t begin = std::min(first * layers_.size(), states.multiplied.size());
   const std::size_t end = std::min((first + rows) * layers_.size(), states.multiplied.size());
@@ -178,7 +180,7 @@ void Lstm::step(StateRows& from, std::span<const Step> steps, StateRows& to, std
   renew(to, first, steps.size());
 }
 
-/// Bring hidden values of one layer side by side: row i of `inputs` is row row_of(i) of `states`.
+/// Copy hidden values of one layer next to each other: row i of `inputs` is row row_of(i) of `states`.
 template <typename RowOf>
 void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
                   InputRows& inputs) const {
@@ -198,7 +200,7 @@ void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, 
   }
 }
 
-/// Multiply the hidden values of the rows that `steps` go on from, unless that was done before.
+/// Multiply the hidden values of the rows that `steps` continue, unless that was done before.
 void Lstm::multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps,
                          LstmScratch& scratch) const {
   const Linear& recurrent = layers_[index].recurrent;
@@ -294,7 +296,7 @@ void Lstm::multiply_and_add(const Linear& linear, std::size_t rows, const float*
   }
 }
 
-/// Multiply the inputs, and make the results the next inputs, of `to_width` numbers with their padding.
+/// Multiply the inputs, and make the results the next inputs, each `to_width` numbers wide (padding included).
 void Lstm::project(const Linear& linear, const float* bias, std::size_t rows, std::size_t to_width,
                    LstmScratch& scratch) const {
   const std::size_t from_width = linear.outputs();

@@ -11,24 +11,23 @@
 
 namespace halfword {
 
-/// What the network remembers, a row for each hypothesis. The hidden values are floats or bytes, as the precision
-/// wants.
+/// The state of the network, one row per hypothesis. The hidden values are floats or bytes, depending on the precision.
 struct StateRows {
   AlignedVector<float> cells;         // [row][layer][hidden]
   AlignedVector<float> hidden;        // [row][layer][hidden, padded]
-  AlignedVector<std::uint8_t> bytes;  // the same in steps, raised by 128, instead
-  std::vector<float> steps;           // [row][layer]
-  ProductRows products;  // [row][layer][gates] what it gives to those that go on from it, once that was multiplied
-  std::vector<std::uint8_t> multiplied;  // [row][layer]
+  AlignedVector<std::uint8_t> bytes;  // the same quantised (value + 128), used instead for int8
+  std::vector<float> steps;           // [row][layer] quantisation scales of `bytes`
+  ProductRows products;  // [row][layer][gates] recurrent products, shared by all hypotheses that continue the row
+  std::vector<std::uint8_t> multiplied;  // [row][layer] whether `products` is filled
 };
 
-/// One hypothesis goes on: from a row of states, by reading a piece.
+/// One hypothesis is extended: from a row of states, by reading a piece.
 struct Step {
   std::uint32_t row;
   PieceId piece;
 };
 
-/// The logits of the next piece, a row for each state, and what turns them into log-probabilities.
+/// The logits of the next piece, one row per state, and the normalisers that turn them into log-probabilities.
 struct Predictions {
   AlignedVector<float> logits;     // [row][stride]
   std::vector<float> normalisers;  // log p(piece) = logit − normaliser
@@ -36,11 +35,11 @@ struct Predictions {
 
   std::span<const float> row(std::size_t index) const { return {logits.data() + index * stride, stride}; }
 
-  /// Make row `to` a copy of a row of `other`.
+  /// Make row `to` a copy of row `from` of `other`.
   void copy_row(const Predictions& other, std::size_t from, std::size_t to);
 };
 
-/// Room for intermediate results; a thread keeps one and uses it again.
+/// Buffers for intermediate results; a thread keeps one and reuses it.
 struct LstmScratch {
   InputRows inputs;
   ProductRows products;
@@ -49,7 +48,7 @@ struct LstmScratch {
   AlignedVector<float> projected;
   AlignedVector<float> results;
   AlignedVector<float> gates;
-  std::size_t multiplications = 0;  // made so far
+  std::size_t multiplications = 0;  // multiply-adds computed so far
 };
 
 /// A trained network. Never changes once loaded, so one instance serves every thread.
@@ -57,30 +56,30 @@ class Lstm {
  public:
   Lstm(const ModelFile& file, std::size_t vocabulary, Precision precision, const Kernels& kernels);
 
-  /// Fill row 0 of `states` with what the network knows before it has read anything.
+  /// Fill row 0 of `states` with the state before anything was read.
   void start(StateRows& states) const;
 
-  /// Read a piece from each of the rows named by `steps`; row `first` + i of `to` is where step i leads. What was
-  /// multiplied for a row of `from` is kept there, for most rows are gone on from more than once.
+  /// Read one piece per step, each from the row of `from` that the step names; the result of step i is row `first` + i
+  /// of `to`. The products of a row of `from` are kept there, because most rows are continued more than once.
   void step(StateRows& from, std::span<const Step> steps, StateRows& to, std::size_t first, LstmScratch& scratch) const;
 
-  /// Predict what comes next after each of `rows` states from row `first` on, into the same rows of `predictions`;
-  /// `normalise` finds the normalisers too.
+  /// Predict the next piece after each of `rows` states from row `first` on, into the same rows of `predictions`. With
+  /// `normalise` the normalisers are computed too.
   void predict(const StateRows& states, std::size_t first, std::size_t rows, bool normalise, Predictions& predictions,
                LstmScratch& scratch) const;
 
   /// Copy one row of states.
   void copy_row(const StateRows& from, std::size_t from_row, StateRows& to, std::size_t to_row) const;
 
-  /// Multiply-adds in one step and the prediction after it.
+  /// The number of multiply-adds in one step and the prediction after it.
   std::size_t multiplications() const;
 
   const Kernels& kernels() const { return kernels_; }
 
  private:
   struct Layer {
-    std::vector<Linear> input;    // none in layer 0, which has the table instead
-    std::vector<Linear> summary;  // of the hidden values for the next step; none where that takes them all
+    std::vector<Linear> input;    // empty in layer 0, which uses the table instead
+    std::vector<Linear> summary;  // low-rank recurrence: hidden values → fewer numbers; empty for a full matrix
     Linear recurrent;
     AlignedVector<float> norm_scale;
     AlignedVector<float> norm_bias;
@@ -110,10 +109,11 @@ class Lstm {
   std::size_t hidden_;
   std::size_t padded_hidden_;
   std::vector<Layer> layers_;
-  std::vector<Linear> head_;  // the projection and the output layer, or their product where that is smaller
+  std::vector<Linear> head_;  // projection and output layer, or their product if that is smaller
   AlignedVector<float> projection_bias_;
   AlignedVector<float> output_bias_;
-  // What reading each piece adds to the gates of layer 0; in 8 bits halved to bfloat16, for it is read from far away.
+  // What each piece adds to the gates of layer 0, computed once. With int8 it is stored as bfloat16 (`half_table_`),
+  // which halves the memory traffic: the table does not fit into the nearer caches.
   AlignedVector<float> table_;
   AlignedVector<std::uint16_t> half_table_;
   AlignedVector<float> zeros_;

@@ -30,9 +30,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Outputs are computed in groups of so many, the width of the widest vector of 32-bit numbers.
+/// Outputs are computed in groups of 16, the number of 32-bit lanes of the widest vector.
 constexpr std::size_t output_group = 16;
-/// Inputs are read so many at a time: one 32-bit lane of 8-bit numbers.
+/// Inputs are read four at a time: one 32-bit lane of 8-bit numbers.
 constexpr std::size_t input_group = 4;
 
 /// An 8-bit matrix, packed for the kernels: [output / 16][input / 4][16 outputs][4 inputs], padded with zeros.
@@ -50,7 +50,7 @@ struct Int8Matrix {
 /// A 32-bit matrix, packed for the kernels: [output / 16][input][16 outputs], padded with zeros.
 struct FloatMatrix {
   std::size_t outputs;  // padded
-  std::size_t inputs;   // padded as an 8-bit one is, so that both read the same buffers
+  std::size_t inputs;   // padded like an Int8Matrix, so that both read the same buffers
   AlignedVector<float> weights;
 
   /// Pack a row-major matrix of (outputs, inputs).

@@ -7,7 +7,7 @@ namespace halfword {
 namespace {
 
 constexpr std::uint32_t absent = 0xFFFFFFFF;
-constexpr std::size_t sampled = 64;  // n-grams between two samples
+constexpr std::size_t sampled = 64;  // one sample per so many n-grams
 constexpr std::size_t backoff_codes = 256;
 constexpr std::size_t word_bits = 64;
 
@@ -15,7 +15,7 @@ void require(bool fits, const std::string& what) {
   if (!fits) throw ModelFileError("the n-gram memory is damaged (" + what + "); train it again");
 }
 
-/// Numbers that may stand in a sum of probabilities.
+/// Check that values are between 0 and `most`, so that sums of them are valid.
 void require_weights(std::span<const float> values, float most, const std::string& what) {
   const auto sound = [most](float value) { return value >= 0.0F && value <= most; };
   require(std::all_of(values.begin(), values.end(), sound), what);
@@ -23,7 +23,7 @@ void require_weights(std::span<const float> values, float most, const std::strin
 
 std::uint64_t below(std::size_t bit) { return (std::uint64_t{1} << bit) - 1; }
 
-/// std::popcount without a call where the machine's own instruction may not be assumed.
+/// Like std::popcount, which is a function call if the compiler may not assume the processor's instruction.
 std::size_t count_ones(std::uint64_t word) {
   word -= word >> 1 & 0x5555555555555555;
   word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
@@ -31,13 +31,13 @@ std::size_t count_ones(std::uint64_t word) {
   return word * 0x0101010101010101 >> 56;
 }
 
-/// The place of a set bit, counted from 0 at the low end.
+/// The position of the nth set bit, both counted from 0 at the low end.
 std::size_t nth_bit(std::uint64_t word, std::size_t nth) {
   for (; nth > 0; --nth) word &= word - 1;
   return static_cast<std::size_t>(std::countr_zero(word));
 }
 
-/// Where the zeros of an n-gram begin and end, and how many n-grams before it have any.
+/// The run of zeros of an n-gram, one per child, and how many n-grams before it have children.
 struct Zeros {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -52,7 +52,7 @@ std::size_t begin_of_zeros(std::span<const std::uint64_t> bits, std::size_t end)
   return word == 0 ? 0 : index * word_bits + static_cast<std::size_t>(std::bit_width(word));
 }
 
-/// Go from a sample to the one that is `ones` ones further, counting the ones on the way that follow a zero.
+/// From the sampled `position`, skip `ones` set bits, and count those of them that follow a zero: they are parents.
 Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std::size_t parents, std::size_t ones) {
   std::size_t index = position / word_bits;
   if (index >= bits.size()) return {};
@@ -84,7 +84,7 @@ std::uint32_t find_entry(std::span<const Entry> entries, std::uint32_t code_bits
   return static_cast<std::uint32_t>(found - entries.begin());
 }
 
-/// The gains of some n-grams; four sums at a time, since each addition waits for the one before it.
+/// The sum of the gains of some n-grams. Four partial sums, because each addition has to wait for the one before it.
 template <typename Entry>
 float sum_of(std::span<const Entry> entries, std::span<const float> gains, std::uint32_t code_bits) {
   const std::uint32_t mask = (1U << code_bits) - 1;
@@ -158,13 +158,13 @@ std::size_t Ngram::size() const {
   return size;
 }
 
-/// The n-gram number `node` of `length` pieces, as a context.
+/// The n-gram of `length` pieces with the number `node`, as a context.
 NgramContext Ngram::context(std::size_t length, std::uint32_t node) const {
   const Children& children = children_[length - 1];
   const Level& level = levels_[length - 1];
   const std::size_t sample = node / sampled * 2;
   const Zeros zeros = find_zeros(children.bits, children.samples[sample], children.samples[sample + 1], node % sampled);
-  // As many ones stand before the zeros as n-grams do, so without them the place is the number of the first child.
+  // Before the zeros there is one set bit per earlier n-gram. So begin − node is the number of the first child.
   if (zeros.begin < node || zeros.end <= zeros.begin || zeros.end - node > level.size()) return {};
   NgramContext context{.first = static_cast<std::uint32_t>(zeros.begin - node),
                        .last = static_cast<std::uint32_t>(zeros.end - node)};
@@ -176,7 +176,7 @@ NgramContext Ngram::context(std::size_t length, std::uint32_t node) const {
   return context;
 }
 
-/// The number of the n-gram of `context` and `piece` in its level.
+/// The number of the n-gram (context, piece) in its level, or `absent`.
 std::uint32_t Ngram::find(std::size_t level, const NgramContext& context, PieceId piece) const {
   const std::size_t count = context.last - context.first;
   const std::uint32_t found = !levels_[level].narrow.empty()
@@ -203,7 +203,7 @@ NgramState Ngram::advance(const NgramState& state, PieceId piece) const {
 }
 
 void Ngram::predict(const NgramState& state, std::span<float> probabilities) const {
-  float left = 1.0F;  // what the longer contexts leave
+  float left = 1.0F;  // probability left over by the longer contexts
   std::array<float, NgramState::longest> scales{};
   for (std::size_t length = levels_.size(); length > 0; --length) {
     const NgramContext& context = state.contexts[length - 1];
@@ -221,7 +221,7 @@ void Ngram::predict(const NgramState& state, std::span<float> probabilities) con
   }
 }
 
-/// Add what the n-grams of one context gain.
+/// Add the gains of the n-grams of one context.
 template <typename Entry>
 void Ngram::add(std::span<const Entry> entries, std::span<const float> gains, float scale,
                 std::span<float> probabilities) const {

@@ -3,7 +3,7 @@
 namespace halfword {
 namespace {
 
-constexpr std::size_t most_predictions = 2'000'000;  // numbers, 8 MB
+constexpr std::size_t most_predictions = 2'000'000;  // floats, 8 MB
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 
 namespace halfword {
 
-/// What the network makes of how every query begins: the begin piece, and after it each piece that can start a word.
-/// Computed once when a model is loaded, so that no search has to.
+/// States and predictions for the beginning of every query: the begin piece, and after it each piece that can begin a
+/// word. Computed once when a model is loaded, so that no search has to.
 class Opening {
  public:
   Opening(const LanguageModel& model, const Pieces& pieces);
@@ -20,7 +20,7 @@ class Opening {
   /// The states after the begin piece and one more; a piece's row is row_of(piece).
   const ModelStates& first_states() const { return first_; }
 
-  /// What follows each of them; empty where the vocabulary is so large that it would need too much room.
+  /// The predictions after each of them; empty if the vocabulary is so large that they would need too much memory.
   const Predictions& first_predictions() const { return first_predictions_; }
 
   /// The row of `piece` among the first states; only pieces that begin a word have one.

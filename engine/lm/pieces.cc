@@ -14,16 +14,16 @@ constexpr std::uint8_t user_defined_kind = 4;
 constexpr std::uint8_t byte_kind = 6;
 constexpr std::uint32_t no_piece = FlatMap::absent;
 constexpr float unknown_penalty =
-    10.0F;  // SentencePiece's: an unknown character is this much worse than the worst piece
+    10.0F;  // as in SentencePiece: an unknown character scores this much below the worst piece
 
-/// The length of the UTF-8 character that begins with `byte`; bytes that begin none count as one.
+/// The length of the UTF-8 character that begins with `byte`; 1 if no character begins with it.
 std::size_t character_length(char byte) {
   const auto value = static_cast<unsigned char>(byte);
   if (value < 0xC0) return 1;
   return value < 0xE0 ? 2 : value < 0xF0 ? 3 : 4;
 }
 
-/// The character at `place`, cut short where the text ends.
+/// The character at `place`; shorter if the text ends before it does.
 std::string_view character_at(std::string_view text, std::size_t place) {
   return text.substr(place, character_length(text[place]));
 }
@@ -138,7 +138,7 @@ std::span<const PieceId> Pieces::beginning_with(std::string_view characters) con
     if (node == no_piece) return {};
   }
   const Node& found = nodes_[node];
-  // The piece that is just these characters sorts first.
+  // A piece that equals `characters` sorts first, and is skipped.
   const std::uint32_t first = found.first + (found.piece == no_piece ? 0 : 1);
   return std::span(sorted_).subspan(first, found.last - first);
 }
@@ -194,7 +194,7 @@ std::vector<PieceId> Pieces::segment_bpe(std::string_view escaped) const {
     int left;
     int right;
     PieceId piece;
-    std::size_t size;  // of both texts: tells a pair that has changed since
+    std::size_t size;  // of both texts; differs if one of them was merged in the meantime
 
     bool operator<(const Merge& other) const { return score != other.score ? score < other.score : left > other.left; }
   };
@@ -246,10 +246,11 @@ std::vector<std::vector<PieceId>> Pieces::segment_unigram(std::string_view escap
   struct Path {
     float score;
     std::size_t from;  // where its last piece begins
-    std::size_t rank;  // which of the paths to there it goes on from
+    std::size_t rank;  // which of the paths to `from` it continues
     PieceId piece;
   };
-  // The best paths to every place, best first; of equal ones the one found first, whose last piece is the longest.
+  // The best paths to every position, best first. Of equal paths the one found first comes first; its last piece is the
+  // longest.
   std::vector<std::vector<Path>> paths(escaped.size() + 1);
   const auto offer = [&](std::size_t from, std::size_t to, PieceId piece, float score) {
     const std::size_t ways = from == 0 ? 1 : paths[from].size();

@@ -19,10 +19,10 @@ constexpr std::string_view space_mark = "\xE2\x96\x81";
 /// How a model cuts text into pieces.
 enum class Segmentation : std::uint32_t { character, bpe, unigram };
 
-/// The vocabulary: its texts, how text is cut into them, and which of them begin with given characters.
+/// The vocabulary: the texts of the pieces, how text is cut into them, and which of them begin with given characters.
 ///
-/// It works on escaped text, in which every space, the one before the query included, is a space mark. Its answers are
-/// SentencePiece's.
+/// It works on escaped text, in which every space, including the one before the query, is a space mark. The results are
+/// identical to SentencePiece's.
 class Pieces {
  public:
   explicit Pieces(const ModelFile& file);
@@ -32,22 +32,23 @@ class Pieces {
   PieceId begin() const { return begin_; }
   PieceId end() const { return end_; }
 
-  /// What a piece adds to a text: itself, or for a byte piece its byte.
+  /// What a piece adds to a text: its own text, or for a byte piece its byte.
   std::string_view text(PieceId piece) const { return surfaces_[piece]; }
 
-  /// Whether a search may choose the piece: not the unknown one, nor a control piece.
+  /// Whether a search may choose the piece; false for the unknown piece and for control pieces.
   bool spells(PieceId piece) const { return !surfaces_[piece].empty(); }
 
   /// Whether the piece begins with a space mark.
   bool begins_word(PieceId piece) const { return surfaces_[piece].starts_with(space_mark); }
 
-  /// Whether some pieces are single bytes, so that a text may end inside a character.
+  /// Whether some pieces are single bytes. A text may then end inside a character.
   bool has_bytes() const { return !bytes_.empty(); }
 
   /// The size of the longest piece, in bytes.
   std::size_t longest() const { return longest_; }
 
-  /// The best segmentation of `escaped`; a run of characters that no piece spells is one unknown piece, or its bytes.
+  /// The best segmentation of `escaped`. A run of characters that no piece spells becomes one unknown piece, or byte
+  /// pieces.
   std::vector<PieceId> segment(std::string_view escaped) const;
 
   /// The `count` best segmentations, best first; only a unigram vocabulary has more than one.
@@ -59,7 +60,7 @@ class Pieces {
  private:
   struct Node {
     PieceId piece = FlatMap::absent;
-    std::uint32_t first = 0;  // in `sorted_`: the pieces below this node are first to last
+    std::uint32_t first = 0;  // the pieces below this node are sorted_[first … last − 1]
     std::uint32_t last = 0;
   };
 
@@ -82,11 +83,11 @@ class Pieces {
   std::span<const float> scores_;
   std::span<const std::uint8_t> kinds_;
   std::vector<std::string> surfaces_;  // empty for pieces that spell nothing
-  std::vector<PieceId> bytes_;         // the piece of each byte, when unknown characters fall back to bytes
+  std::vector<PieceId> bytes_;         // the piece of each byte, if unknown characters are spelled in bytes
   std::vector<PieceId> sorted_;        // by text
   std::vector<Node> nodes_;            // a trie over the texts; node 0 is its root
   FlatMap children_;                   // (node, byte) → node
-  FlatMap merges_;                     // (left piece, right piece) → the piece they join to
+  FlatMap merges_;                     // (left piece, right piece) → the piece that joins them
   float unknown_score_ = 0.0F;
   std::size_t longest_ = 0;
 };

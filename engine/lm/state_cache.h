@@ -11,7 +11,7 @@
 
 namespace halfword {
 
-/// A sequence of pieces, known by 128 bits of hash: too many for two sequences ever to share them.
+/// A sequence of pieces, identified by a 128-bit hash. A collision is too unlikely to matter.
 struct SequenceKey {
   std::uint64_t first = 0x243F6A8885A308D3U;
   std::uint64_t second = 0x13198A2E03707344U;
@@ -29,9 +29,9 @@ struct SequenceKey {
   }
 };
 
-/// What the network made of recent sequences of pieces, so that "new y" goes on from "new ", and its hypotheses from
-/// those of the keystroke before. Bounded, the oldest is forgotten first; threads share it, each part under its own
-/// lock.
+/// States and predictions of recent sequences of pieces. After "new ", the search for "new y" continues from them, and
+/// its hypotheses from those of the last keystroke. The size is bounded; the oldest entry is removed first. Threads
+/// share it; each part has its own lock.
 class StateCache {
  public:
   /// Room for about `capacity` sequences; 0 switches the cache off.
@@ -39,11 +39,11 @@ class StateCache {
 
   bool enabled() const { return capacity_ > 0; }
 
-  /// Copy what is known of a sequence into a row of states and predictions; false when nothing is.
+  /// Copy the entry of a sequence into a row of states and predictions; false if there is none.
   bool find(const LanguageModel& model, const SequenceKey& key, ModelStates& states, Predictions& predictions,
             std::size_t row);
 
-  /// Remember a row of states and predictions.
+  /// Store a row of states and predictions.
   void insert(const LanguageModel& model, const SequenceKey& key, const ModelStates& states,
               const Predictions& predictions, std::size_t row);
 

@@ -13,17 +13,17 @@
 
 namespace halfword {
 
-/// How much a model may remember between searches; 0 switches a cache off.
+/// The sizes of the caches between searches; 0 switches a cache off.
 struct CacheSizes {
   std::size_t states;   // sequences of pieces whose states are kept
-  std::size_t answers;  // short prefixes whose whole answers are kept
+  std::size_t answers;  // short prefixes whose complete answers are kept
 };
 
-/// A language model that can be searched: its pieces, network and memory, and what it remembers of recent searches.
+/// A language model that can be searched: its pieces, its network, its memory, and caches of recent searches.
 class ModelSearch {
  public:
-  /// Multiply in `precision` with the kernels called `kernels`, or the fastest for an empty name; without a precision
-  /// the network is left out, and the memory alone is asked.
+  /// Multiply in `precision` with the kernels called `kernels`; an empty name selects the fastest. Without a precision
+  /// the network is left out, and only the memory is asked.
   ModelSearch(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
 
   SearchResult complete(const Reading& reading, const SearchOptions& options, const SearchLimits& limits,

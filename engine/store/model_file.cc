@@ -12,7 +12,7 @@
 namespace halfword {
 namespace {
 
-/// Map a whole file; the descriptor is closed again, the mapping stays.
+/// Map a whole file. The descriptor is closed; the mapping stays valid.
 std::span<const std::byte> map_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw ModelFileError(path + ": " + std::strerror(errno));
@@ -36,7 +36,7 @@ void ModelFile::leave(const std::string& beginning) const {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (const auto& [name, place] : places_) {
     if (!name.starts_with(beginning) || place.begin > place.end || place.end > mapped_.size()) continue;
-    const std::size_t first = (place.begin + page - 1) / page * page;  // others lie in the pages at both ends
+    const std::size_t first = (place.begin + page - 1) / page * page;  // pages at both ends may hold other arrays
     const std::size_t last = place.end / page * page;
     if (first < last) ::madvise(const_cast<std::byte*>(mapped_.data()) + first, last - first, MADV_DONTNEED);
   }
@@ -53,7 +53,7 @@ std::span<const std::byte> ModelFile::find(const std::string& name, const std::s
   if (place.begin > place.end || place.end > mapped_.size()) {
     throw ModelFileError(path_ + ": the array " + name + " reaches beyond the end of the file");
   }
-  // Arrays begin at multiples of eight, so a type of up to eight bytes can be read where it lies.
+  // Arrays begin at multiples of eight, so a type of up to eight bytes can be read in place.
   if (place.begin % alignment != 0 || (place.end - place.begin) % alignment != 0) {
     throw ModelFileError(path_ + ": the array " + name + " is not aligned");
   }

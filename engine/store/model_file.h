@@ -9,12 +9,13 @@
 
 namespace halfword {
 
-/// A model file that cannot be used; the text says why.
+/// A model file cannot be used; the message says why.
 class ModelFileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where an array lies: its type as safetensors names it, and its bytes counted from the start of the file.
+/// Where an array is: its type as safetensors names it, and its first and last byte, counted from the start of the
+/// file.
 struct ArrayPlace {
   std::string dtype;
   std::uint64_t begin;
@@ -31,14 +32,15 @@ class ModelFile {
 
   bool holds(const std::string& name) const { return places_.contains(name); }
 
-  /// The array called `name`; throws when it is absent, of another type, or reaches beyond the file.
+  /// The array called `name`; throws if it is missing, of another type, or extends beyond the file.
   template <typename T>
   std::span<const T> array(const std::string& name) const {
     const std::span<const std::byte> bytes = find(name, dtype_of<T>(), alignof(T));
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  /// Give back the memory of all arrays whose names begin so: they were copied. Read again, they come from the file.
+  /// Release the memory of all arrays whose names begin with `beginning`, because they were copied. A later read gets
+  /// them from the file again.
   void leave(const std::string& beginning) const;
 
  private:

@@ -14,7 +14,7 @@ constexpr std::size_t longest_shared = 255;
 
 std::size_t divide_up(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
 
-/// How many rows `range_max` has: one for each power of two up to the number of blocks.
+/// The number of rows of `range_max`: one for each power of two up to the number of blocks.
 std::size_t range_rows(std::size_t blocks) { return static_cast<std::size_t>(std::bit_width(blocks)); }
 
 void append_length(std::vector<std::uint8_t>& text, std::size_t length) {
@@ -81,7 +81,7 @@ void build_range_max(PopularArrays& arrays) {
   }
 }
 
-/// Take a length off the front of `rest`; false when there is none.
+/// Read a length from the front of `rest`; false if there is none.
 bool take_length(std::span<const std::uint8_t>& rest, std::size_t& length) {
   length = 0;
   for (int shift = 0; shift < 35 && !rest.empty(); shift += 7) {
@@ -121,14 +121,15 @@ class BucketReader {
   bool first_ = true;
 };
 
-/// The first query of a bucket, seen where it lies.
+/// The first query of a bucket, without copying it.
 std::string_view head_of(std::span<const std::uint8_t> bucket) {
   std::size_t length = 0;
   if (!take_length(bucket, length)) return {};
   return {reinterpret_cast<const char*>(bucket.data()), std::min(length, bucket.size())};
 }
 
-/// The least text above every text that begins with `prefix`; the last byte of UTF-8 is never 255.
+/// The smallest text that sorts after every text that begins with `prefix`. The last byte of UTF-8 is never 255, so it
+/// can be raised by one.
 std::string end_of(std::string_view prefix) {
   std::string end(prefix);
   end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
@@ -165,7 +166,7 @@ Popular::Popular(const ModelFile& file)
   if (!whole) throw ModelFileError("the arrays of the popularity index do not fit each other");
 }
 
-/// Stretches of queries, the one whose best query was typed most on top of the heap.
+/// Ranges of queries in a heap; on top is the range whose best query has the highest count.
 class Popular::Stretches {
  public:
   Stretches(const Popular& popular, std::size_t count) : popular_(popular) { heap_.reserve(2 * count + 2); }
@@ -177,7 +178,7 @@ class Popular::Stretches {
     std::push_heap(heap_.begin(), heap_.end());
   }
 
-  /// Take out the position of the best query of all; what lies left and right of it waits its turn.
+  /// Remove and return the position of the best query of all; the ranges left and right of it go back into the heap.
   std::size_t take_best() {
     std::pop_heap(heap_.begin(), heap_.end());
     const Stretch top = heap_.back();
@@ -261,7 +262,7 @@ TypedQuery Popular::at(std::size_t position) const {
   return {std::move(reader.query), count_[position]};
 }
 
-/// The last of the buckets from `low` to before `high` that does not begin after `query`; `low` if all do.
+/// The last bucket in [low, high) whose first query is not after `query`; `low` if there is none.
 std::size_t Popular::last_bucket_not_after(std::string_view query, std::size_t low, std::size_t high) const {
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
@@ -270,7 +271,7 @@ std::size_t Popular::last_bucket_not_after(std::string_view query, std::size_t l
   return low;
 }
 
-/// The first place from `begin` to `end` whose query is not before `query`; all before `begin` are.
+/// The first position in [begin, last) whose query is not before `query`; all queries before `begin` must be.
 Popular::Place Popular::lower_bound(std::string_view query, std::size_t begin, std::size_t last) const {
   if (begin >= last) return {last, false};
   const std::size_t index = last_bucket_not_after(query, begin / bucket_size, divide_up(last, bucket_size));

@@ -7,7 +7,7 @@ namespace {
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-/// How many bytes a character has that begins with `byte`; 0 when none does.
+/// The number of bytes of a character that begins with `byte`; 0 if no character begins with it.
 std::size_t length_of(char byte) {
   const auto value = static_cast<unsigned char>(byte);
   if (value < 0x80) return 1;
@@ -15,7 +15,7 @@ std::size_t length_of(char byte) {
   return value < 0xE0 ? 2 : value < 0xF0 ? 3 : 4;
 }
 
-/// Whether the second byte makes the character overlong, a surrogate, or larger than Unicode.
+/// Whether the second byte makes the character overlong, a surrogate, or beyond the last code point of Unicode.
 bool is_forbidden(unsigned char first, unsigned char second) {
   return (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
          (first == 0xF4 && second > 0x8F);

@@ -7,9 +7,9 @@ namespace {
 
 struct Avx2 {};
 
-constexpr std::size_t quarter = 4;  // outputs whose four products each fill one vector of 16-bit numbers
+constexpr std::size_t quarter = 4;  // outputs per vector: 4 outputs × 4 products of 16 bits
 
-/// Four inputs as 16-bit numbers, four times over.
+/// Four inputs as 16-bit numbers, repeated four times.
 __m256i spread(const std::uint8_t* inputs) {
   std::int32_t lane;
   __builtin_memcpy(&lane, inputs, sizeof(lane));
@@ -23,7 +23,7 @@ __m128i join(__m256i sums) {
   return _mm_unpacklo_epi64(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
 }
 
-/// `Rows` rows of one group of 16 outputs. Products of 16-bit numbers are exact, where those of bytes would saturate.
+/// `Rows` rows of one group of 16 outputs. Products of 16-bit numbers are exact; products of bytes would saturate.
 template <int Rows>
 void multiply_group(const Int8Matrix& matrix, std::size_t output, const std::uint8_t* inputs, std::int32_t* outputs) {
   const std::size_t width = matrix.inputs;

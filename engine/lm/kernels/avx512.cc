@@ -7,9 +7,9 @@ namespace {
 
 struct Avx512 {};
 
-/// The sums of `Rows` rows for `Groups` groups of outputs stay in registers while the inputs pass by.
+/// `Rows` rows × `Groups` groups of outputs; the sums stay in registers during the loop over the inputs.
 ///
-/// The inputs are raised by 128, so the sums start at the offsets, which take that back.
+/// The inputs are stored as value + 128. The sums start at the offsets, which compensate for this.
 template <std::size_t Rows, std::size_t Groups>
 void multiply_groups(const Int8Matrix& matrix, std::size_t output, const std::uint8_t* inputs, std::int32_t* outputs) {
   const std::size_t width = matrix.inputs;
@@ -47,7 +47,8 @@ void multiply_groups(const Int8Matrix& matrix, std::size_t output, const std::ui
   }
 }
 
-/// All outputs of `Rows` rows. Few rows take many groups at a time, so that the weights come in by many streams.
+/// All outputs of `Rows` rows. With few rows, many groups are computed at a time, so that the weights are read in many
+/// parallel streams.
 template <std::size_t Rows>
 void multiply_block(const Int8Matrix& matrix, const std::uint8_t* inputs, std::int32_t* outputs) {
   constexpr std::size_t groups = Rows <= 1 ? 16 : Rows <= 3 ? 8 : Rows <= 6 ? 4 : 2;
@@ -80,7 +81,7 @@ void multiply_int8(const Int8Matrix& matrix, const std::uint8_t* inputs, std::si
   }
 }
 
-/// e^x, x being held at `limit`: as `exponential` of the common kernels, in fewer instructions.
+/// e^x with x clamped to `limit`: like `exponential` of the common kernels, in fewer instructions.
 __m512 exponentials(__m512 x, float limit) {
   x = _mm512_maskz_min_ps(0xFFFF, x, _mm512_set1_ps(limit));
   const __m512 scaled = _mm512_mul_ps(x, _mm512_set1_ps(1.44269504F));
@@ -93,14 +94,14 @@ __m512 exponentials(__m512 x, float limit) {
   return _mm512_maskz_scalef_ps(0xFFFF, series, whole);
 }
 
-/// a / b to the last bit or two, in less time than the division takes.
+/// a / b, exact except for the last bit or two; faster than the division instruction.
 __m512 quotients(__m512 a, __m512 b) {
   const __m512 rough = _mm512_maskz_rcp14_ps(0xFFFF, b);
   const __m512 rest = _mm512_fnmadd_ps(b, rough, _mm512_set1_ps(1.0F));
   return _mm512_mul_ps(a, _mm512_fmadd_ps(rough, rest, rough));
 }
 
-/// Which of the 16 lanes from `place` on lie within `size`.
+/// A mask of those of the 16 lanes from `place` on that are below `size`.
 __mmask16 lanes_within(std::size_t place, std::size_t size) {
   return static_cast<__mmask16>(size - place >= output_group ? 0xFFFFU : (1U << (size - place)) - 1U);
 }
@@ -141,7 +142,7 @@ void lstm_cell_16(const float* gates, GateNorms norms, std::size_t hidden, const
 
 std::size_t int8_products() {
   constexpr std::size_t rounds = 20'000;
-  constexpr std::size_t chains = 16;  // more than the instruction's latency
+  constexpr std::size_t chains = 16;  // independent sums, more than the latency of the instruction
   const __m512i values = _mm512_set1_epi8(3);
   __m512i sums[chains];
 #pragma GCC unroll 16
@@ -149,7 +150,7 @@ std::size_t int8_products() {
   for (std::size_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 16
     for (std::size_t chain = 0; chain < chains; ++chain) {
-      // The compiler must neither fold nor drop what is only there to be timed.
+      // The compiler must not remove or combine these; they are only there to be timed.
       asm volatile("vpdpbusd %1, %1, %0" : "+v"(sums[chain]) : "v"(values));
     }
   }

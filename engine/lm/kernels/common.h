@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the kernels that a compiler vectorises by itself. Each instruction set's file includes this and is
-// compiled for its set; `Set` is a type of that file alone, so that the linker keeps the variants apart.
+// The kernels that the compiler vectorises by itself. The file of each instruction set includes this header and is
+// compiled for its set. `Set` is a type that only this file has, so that the linker does not merge the variants.
 
 #include <bit>
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace halfword {
 
-/// e^x to a relative error of some 1e-6, x being held between −limit and limit; for loops that become vectors.
+/// e^x with a relative error of about 1e-6; x is clamped to [−limit, limit]. Written so that loops over it vectorise.
 template <typename Set>
 inline float exponential(float x, float limit = 87.0F) {
   x = x < -limit ? -limit : x;
   x = x > limit ? limit : x;
   const float scaled = x * 1.44269504F;
-  const int exponent = static_cast<int>(scaled + 127.5F);  // raised by 127, as floats hold it
+  const int exponent = static_cast<int>(scaled + 127.5F);  // biased by 127, as in a float
   const float rest = scaled - (static_cast<float>(exponent) - 127.0F);
-  float series = 1.3266970636e-3F;  // of 2^rest, for a rest between −½ and ½
+  float series = 1.3266970636e-3F;  // polynomial for 2^rest, rest between −½ and ½
   series = series * rest + 9.6754599363e-3F;
   series = series * rest + 5.5507425219e-2F;
   series = series * rest + 2.4022121727e-1F;
@@ -28,7 +28,7 @@ inline float exponential(float x, float limit = 87.0F) {
   return series * std::bit_cast<float>(exponent << 23);
 }
 
-/// log x for a positive x, to an error of 2e-7; for loops that become vectors.
+/// log x for a positive x, with an error of 2e-7. Written so that loops over it vectorise.
 template <typename Set>
 inline float logarithm(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
@@ -49,10 +49,10 @@ inline float logarithm(float x) {
   return rest + (series * rest * square - 0.5F * square) + power * 0.69314718F;
 }
 
-/// One group of outputs: the compiler maps it onto the registers there are.
+/// One group of outputs; the compiler maps it to the registers of the instruction set.
 using Lanes [[gnu::vector_size(output_group * sizeof(float))]] = float;
 
-/// The sums of `Rows` rows for `Groups` groups of outputs stay in registers while the inputs pass by.
+/// `Rows` rows × `Groups` groups of outputs; the sums stay in registers during the loop over the inputs.
 template <typename Set, std::size_t Rows, std::size_t Groups>
 void multiply_float_groups(const FloatMatrix& matrix, std::size_t output, const float* inputs, float* outputs) {
   const std::size_t width = matrix.inputs;
@@ -115,7 +115,7 @@ void add(const float* addend, std::size_t size, float* values) {
   for (std::size_t i = 0; i < size; ++i) values[i] += addend[i];
 }
 
-/// What takes values to mean 0 and variance 1: (value − mean) × factor.
+/// Layer norm: (value − mean) × factor has mean 0 and variance 1.
 struct Norm {
   float mean;
   float factor;
@@ -140,7 +140,7 @@ inline Norm norm_of(const float* values, std::size_t size) {
 template <typename Set>
 void lstm_cell(const float* __restrict gates, GateNorms norms, std::size_t hidden, const float* __restrict cell,
                float* __restrict new_cell, float* __restrict new_hidden) {
-  constexpr float steep = 30.0F;  // beyond it sigmoid and tangent are flat, and products of exponentials stay finite
+  constexpr float steep = 30.0F;  // beyond it sigmoid and tanh are flat; below it products of exponentials are finite
   const float* __restrict scale = norms.scale;
   const float* __restrict bias = norms.bias;
   const Norm forget = norm_of<Set>(gates, hidden);
@@ -228,7 +228,7 @@ std::size_t find_above(const float* values, std::size_t size, float threshold, s
   return found;
 }
 
-/// An integer product made of a function for four rows of one group of outputs, and one for a single row.
+/// An integer product, built from a function for four rows of one group of outputs and a function for one row.
 template <auto FourRows, auto OneRow>
 void multiply_in_groups(const Int8Matrix& matrix, const std::uint8_t* inputs, std::size_t rows, std::int32_t* outputs) {
   constexpr std::size_t block = 4;
@@ -241,7 +241,7 @@ void multiply_in_groups(const Int8Matrix& matrix, const std::uint8_t* inputs, st
   }
 }
 
-/// All kernels of one instruction set: its own integer product, and the rest as the compiler makes it.
+/// All kernels of one instruction set: its own integer product, and the others as the compiler vectorises them.
 template <typename Set>
 constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8) multiply_int8,
                                decltype(Kernels::int8_products) int8_products = nullptr) {

@@ -41,7 +41,7 @@ const Kernels& kernels_named(const std::string& name) {
     if (name.empty() || name == kernels->name) return *kernels;
     known += (known.empty() ? "" : ", ") + std::string(kernels->name);
   }
-  throw std::invalid_argument("kernels '" + name + "' are not to be had on this machine; choose one of: " + known);
+  throw std::invalid_argument("kernels '" + name + "' are not available on this machine; choose one of: " + known);
 }
 
 }  // namespace halfword

@@ -9,15 +9,15 @@
 
 namespace halfword {
 
-/// The norms of one LSTM layer: for each of the three gates `hidden` scales and biases.
+/// The layer norms of one LSTM layer: `hidden` scales and biases for each of the three gates.
 struct GateNorms {
   const float* scale;
   const float* bias;
 };
 
-/// The arithmetic of the network, once for each instruction set. All sets give the same integers; their floats differ
-/// in the last digits. Buffers are padded as the matrices are. Quantised inputs are held raised by 128, because the
-/// widest products multiply unsigned by signed bytes.
+/// The arithmetic of the network, implemented once per instruction set. All sets compute the same integers; their
+/// floats differ in the last digits. Buffers are padded like the matrices. Quantised inputs are stored as value + 128,
+/// because the fastest instructions multiply unsigned bytes by signed bytes.
 struct Kernels {
   const char* name;
 
@@ -31,7 +31,7 @@ struct Kernels {
   void (*dequantise)(const std::int32_t* sums, const float* scales, float scale, const float* addend, std::size_t size,
                      float* values);
 
-  /// The same with an addend in bfloat16, the upper half of a float.
+  /// The same with an addend in bfloat16 (the upper 16 bits of a float).
   void (*dequantise_half)(const std::int32_t* sums, const float* scales, float scale, const std::uint16_t* addend,
                           std::size_t size, float* values);
 
@@ -45,7 +45,7 @@ struct Kernels {
   /// quantised[i] = 128 + round(values[i] / step).
   void (*quantise)(const float* values, std::size_t size, float step, std::uint8_t* quantised);
 
-  /// The largest magnitude.
+  /// The largest absolute value.
   float (*largest)(const float* values, std::size_t size);
 
   /// log Σ exp(values[i]).
@@ -57,17 +57,18 @@ struct Kernels {
   /// logits[i] = log probabilities[i].
   void (*logarithms)(const float* probabilities, std::size_t size, float* logits);
 
-  /// Write the places of all values above `threshold`, in order; returns how many.
+  /// Write the indices of all values above `threshold`, in order; returns how many there are.
   std::size_t (*find_above)(const float* values, std::size_t size, float threshold, std::uint32_t* places);
 
-  /// Multiply 8-bit numbers held in registers as fast as can be, and return how many: the machine's limit. May be null.
+  /// Multiply 8-bit numbers in registers as fast as possible and return how many: measures the limit of the machine.
+  /// May be null.
   std::size_t (*int8_products)() = nullptr;
 };
 
-/// The kernels this machine can run, the fastest first; the portable ones are always there.
+/// The kernels that this machine can run, the fastest first; the portable ones are always among them.
 const std::vector<const Kernels*>& available_kernels();
 
-/// The kernels called `name`, or the fastest for an empty name; throws std::invalid_argument when there are none.
+/// The kernels called `name`; an empty name selects the fastest. Throws std::invalid_argument for an unknown name.
 const Kernels& kernels_named(const std::string& name);
 
 }  // namespace halfword

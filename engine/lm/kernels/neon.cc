@@ -9,7 +9,8 @@ struct Neon {};
 
 constexpr std::size_t vectors = 4;  // of four outputs each
 
-/// `Rows` rows of one group of 16 outputs; the inputs are lowered by 128 again, for this product takes signed bytes.
+/// `Rows` rows of one group of 16 outputs. The 128 is subtracted from the inputs, because this product takes signed
+/// bytes.
 template <int Rows>
 void multiply_group(const Int8Matrix& matrix, std::size_t output, const std::uint8_t* inputs, std::int32_t* outputs) {
   const std::size_t width = matrix.inputs;

@@ -11,7 +11,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t outputs = 1800;
 constexpr std::size_t inputs = 600;
 
-/// The fewest seconds that `work` takes, out of many tries.
+/// The shortest time, in seconds, that `work` takes in many attempts.
 template <typename Work>
 double best_seconds(const Work& work) {
   double best = 1e9;

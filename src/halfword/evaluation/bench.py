@@ -1,4 +1,4 @@
-"""Latency and throughput of a model, next to a yardstick taken in the same run, so that machines can be compared."""
+"""Latency and throughput of a model, and the speed limit of the machine measured in the same run."""
 
 import platform
 import resource
@@ -24,23 +24,23 @@ class BenchOptions:
 
     sample: int = 5000  # test rows, each asked at its hashed prefix
     seed: int = 0
-    keystrokes: int = 0  # rows typed key by key besides
+    keystrokes: int = 0  # rows that are also typed key by key
     beam: int = DEFAULTS.beam
-    search: SearchOptions | None = None  # all the rest of how to search; then `beam` is not heeded
+    search: SearchOptions | None = None  # all search options; `beam` is then ignored
 
     def __post_init__(self) -> None:
         if self.keystrokes < 0:
             raise OptionError(f"keystrokes must be 0 or more, got {self.keystrokes}")
 
     def search_options(self) -> SearchOptions:
-        """Return what the model is asked with."""
+        """Return the search options."""
         return self.search or (DEFAULTS if self.beam == DEFAULTS.beam else SearchOptions(beam=self.beam))
 
 
 def bench(
     model: Model, data: Dataset, options: BenchOptions, progress: Progress = lambda stage, done, total: None
 ) -> dict[str, Any]:
-    """Time `model` on one core, on all cores, and its arithmetic against the machine's limit."""
+    """Time `model` on one core and on all cores, and compare its arithmetic with the limit of the machine."""
     rows = sample_rows(data, EvaluateOptions(sample=options.sample, seed=options.seed))
     prefixes = [row[: metrics.hashed_prefix_length(row)] for row in rows]
     search = options.search_options()
@@ -53,7 +53,7 @@ def bench(
         "completions_per_second": len(prefixes) / sum(seconds),
         "completions_per_second_all_cores": _batch_rate(model, prefixes, search),
     }
-    if model.parts == ("network",) or model.parts == ("ngram", "network"):  # a memory alone multiplies nothing
+    if "network" in model.parts and "popular" not in model.parts:  # a model without a network multiplies nothing
         result |= _arithmetic(model, prefixes, search, sum(seconds))
     if options.keystrokes:
         result["keystroke_milliseconds"] = _keystrokes(model, rows[: options.keystrokes], search, progress)
@@ -62,7 +62,7 @@ def bench(
 
 
 def _timed(model: Model, prefixes: Sequence[str], search: SearchOptions, progress: Progress) -> list[float]:
-    for prefix in prefixes[:200]:  # a warm-up
+    for prefix in prefixes[:200]:  # warm-up
         model.complete(prefix, search)
     seconds = []
     for done, prefix in enumerate(prefixes):
@@ -87,7 +87,7 @@ def _batch_rate(model: Model, prefixes: Sequence[str], search: SearchOptions) ->
 
 
 def _arithmetic(model: Model, prefixes: Sequence[str], search: SearchOptions, seconds: float) -> dict[str, Any]:
-    """Return what the searches computed and which share of the machine's limit that is."""
+    """Return how much the searches computed, and which share of the machine's limit that is."""
     engine = import_engine()
     part = model._engine
     costs = [part.search_cost(prefix, engine_options(search)) for prefix in prefixes]

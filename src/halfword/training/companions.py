@@ -1,18 +1,23 @@
-"""Which words were typed together, in whatever order and however far apart: what a memory of neighbours cannot know.
+"""Companions: which words co-occur in queries, in any order and at any distance.
 
-Somebody types a query nobody typed before: `rome cheap ho`. The n-gram memory knows what follows `cheap`, the network
-guesses; but that `rome` and `hotels` stood together in some query says much more. As arrays of a model file, with V
-words sorted by their bytes, those that most queries hold:
+The n-gram memory knows only neighbouring pieces. For a new query such as `rome cheap ho`, the fact that `rome` and
+`hotels` co-occur in some training query helps more. The arrays of the model file, with V words sorted by their bytes
+(the words that occur in most queries):
 
-- `ngram.words.text` U8: the words one after the other; `ngram.words.begin` U32 (V + 1): where each begins;
-- `ngram.words.typed`, `ngram.words.ended` U32 (V): how many different queries hold a word, and end with it;
-- `ngram.words.first` U32 (V + 1): where its companions begin; `ngram.words.companion` U16: they, rising, and
-  `ngram.words.together` U8: in how many different queries of at most twelve words they stood together, up to 255.
+- `ngram.words.text` U8: the words one after the other; `ngram.words.begin` U32 (V + 1): where each word begins;
+- `ngram.words.typed`, `ngram.words.ended` U32 (V): how many distinct queries contain a word, and end with it;
+- `ngram.words.first` U32 (V + 1): where the companions of a word begin; `ngram.words.companion` U16: their numbers, in
+  ascending order; `ngram.words.together` U8: in how many distinct queries of at most twelve words both occur, up to
+  255.
 
-How likely a word w is to end a query after the words a, b, …, by these alone: the mean over a, b, … of
-(together(a, w) + h · typed(w) / Σ typed) / (Σ together(a, ·) + h) with h = 5, as a share of that of all words that
-begin as w does so far, times (ended(w) + 0.3) / (typed(w) + 1). Of a, b, … those count that have companions, each once
-and the last twenty at most; only words that stood together with one of them are offered.
+The probability that the word w ends a query after the words a, b, … is computed in three steps:
+
+1. s(w) is the mean over a, b, … of (together(a, w) + h · typed(w) / Σ typed) / (Σ together(a, ·) + h), with h = 5;
+2. s(w) is divided by the sum of s over all words that begin with the characters typed so far;
+3. the result is multiplied by (ended(w) + 0.3) / (typed(w) + 1).
+
+Of a, b, … only words that have companions count, each once, and at most the last twenty. Only words that co-occur with
+one of them are offered.
 """
 
 from collections import Counter
@@ -23,13 +28,13 @@ import numpy as np
 from halfword.core.model_file import Array
 from halfword.training.kneser_ney import Numbers
 
-_MOST_WORDS = 65_535  # so that two bytes name one
-_MOST_IN_A_QUERY = 12  # words; a longer query is a sentence
-_PAIR_BYTES, _WORD_BYTES = 3, 16  # the latter besides its text
+_MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
+_MOST_IN_A_QUERY = 12  # words; longer queries are sentences; their pairs are ignored
+_PAIR_BYTES, _WORD_BYTES = 3, 16  # the latter without the text of the word
 
 
 def learn_companions(queries: Iterable[str], megabytes: float | None = None) -> dict[str, Array]:
-    """Return the words of different queries and their companions, as arrays of at most so many megabytes."""
+    """Return the words of distinct queries and their companions, as arrays of at most `megabytes`."""
     whole = [query.split() for query in queries]
     ended = Counter(words[-1] for words in whole if words)
     split = [list(dict.fromkeys(words)) for words in whole]
@@ -48,14 +53,14 @@ def learn_companions(queries: Iterable[str], megabytes: float | None = None) -> 
 
 
 def _most_often(pairs: Numbers, counts: Numbers, number: int) -> Numbers:
-    """Return where the pairs are that stood together most often; of equals, any, but both directions alike."""
+    """Return the indices of the most frequent pairs; ties are broken alike for both directions of a pair."""
     ends = np.sort(np.stack([pairs >> 16, pairs & 0xFFFF]), axis=0)
     scrambled = (ends[0] * 0x9E3779B1 + ends[1] * 0x85EBCA6B) % 0xFFFFFFFB
     return np.sort(np.lexsort((scrambled, -counts))[:number])
 
 
 def _pairs(split: Iterable[list[str]], numbers: Mapping[str, int]) -> tuple[Numbers, Numbers]:
-    """Return all pairs of words, as first × 2^16 + second, rising, and how often each is."""
+    """Return all pairs of words, as first × 2^16 + second, in ascending order, and their counts."""
     both = [np.empty(0, np.int64)]
     for words in split:
         if 1 < len(words) <= _MOST_IN_A_QUERY:

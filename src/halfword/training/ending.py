@@ -1,9 +1,9 @@
-"""What it costs to end: for each piece, about how many nats lie between a query that has come to it and its end.
+"""The estimated cost, in nats, of ending a query after each piece.
 
-The search follows the best hypotheses only, and one that cannot end above the last answer need not be followed. How far
-it is from an end depends on its last piece: after a whole word not far, after half of one as far as the rest of it. The
-estimate is the likeliest way to an end by pairs of pieces alone. It is no bound, since a longer context may make the
-end likelier; so it is scaled down, to where MRR and success@10 of a blend stay what they are (docs/blend.md).
+A hypothesis that cannot end with a better score than the last answer need not be followed. The cost of an end depends
+on the last piece: it is low after a whole word, and high in the middle of one. The estimate is the likeliest way to an
+end by pairs of pieces. It is not a bound, because a longer context may make the end likelier. So it is scaled down to
+a value at which MRR and success@10 of a blend do not change (docs/research/blend.md).
 """
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from halfword.training.kneser_ney import Level, Values
 
 _TRUST = 0.8
-_LEAST = 1.0  # nats: many a query ends for less, but few of those are among the last of ten answers
+_LEAST = 1.0  # nats; many queries end for less, but few of them are among the last of ten answers
 _MOST = 12.0
-_ROUNDS = 20  # pieces to the end, at most
+_ROUNDS = 20  # the longest way to an end, in pieces
 
 
 def ending_costs(pairs: Level, vocabulary: int, end: int) -> Values:

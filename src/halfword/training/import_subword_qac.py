@@ -1,4 +1,4 @@
-"""A checkpoint of the paper's own code becomes a model file."""
+"""Converts a checkpoint of the paper's own code into a model file."""
 
 import pickle
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def import_subword_qac(folder: Path, output: Path) -> dict[str, Any]:
     check_output_file(output)
     for name in FILES:
         if not (folder / name).is_file():
-            raise ModelFileError(f"{folder} holds no {name}; name a folder that the paper's code has written")
+            raise ModelFileError(f"{folder} holds no {name}; name a folder that the paper's code wrote")
     segmenter = Segmenter((folder / "spm.model").read_bytes())
     weights = convert(_read_state(folder / "model.pt"), segmenter.size, folder / "model.pt")
     card = _card(weights, segmenter, folder.name)
@@ -48,7 +48,7 @@ def convert(state: Mapping[str, NDArray[np.float32]], pieces: int, path: Path) -
         for layer in range(layers):
             weights |= _layer(state, layer, hidden_size=projection.shape[1])
     except KeyError as error:
-        raise ModelFileError(f"{path} lacks {error}; it is no checkpoint of the paper's code") from None
+        raise ModelFileError(f"{path} lacks {error}; it is not a checkpoint of the paper's code") from None
     if len(embedding) != pieces or not layers:
         raise ModelFileError(f"{path} knows {len(embedding)} pieces in {layers} layers, spm.model has {pieces} pieces")
     return weights
@@ -74,7 +74,7 @@ def _read_state(path: Path) -> dict[str, NDArray[np.float32]]:
         return {name: tensor.float().numpy() for name, tensor in state.items()}
     except (OSError, RuntimeError, EOFError, AttributeError, pickle.UnpicklingError) as error:
         reason = str(error).partition("\n")[0]
-        raise ModelFileError(f"{path} cannot be read ({reason}); it is no checkpoint of the paper's code") from error
+        raise ModelFileError(f"{path} cannot be read ({reason}); it is not a checkpoint of the paper's code") from error
 
 
 def _card(weights: Weights, segmenter: Segmenter, source: str) -> dict[str, Any]:

@@ -1,14 +1,14 @@
-"""Counting n-grams of pieces, and the probabilities that interpolated modified Kneser-Ney gives them.
+"""Counts of n-grams of pieces, and their probabilities by interpolated modified Kneser-Ney smoothing.
 
-All n-grams of one order are a level: a level of a trie, sorted by (parent, piece), whose parents are the n-grams
-without their last piece. The suffix of an n-gram is the n-gram without its first piece, one level below. With a(hw) the
-adjusted count of piece w after context h, D the discount of that count and T(h) the sum of a(hw) over w:
+All n-grams of one order form a level of a trie, sorted by (parent, piece). The parent of an n-gram is the n-gram
+without its last piece. The suffix of an n-gram is the n-gram without its first piece. Both are one level below. With
+a(hw) the adjusted count of piece w after context h, D the discount of that count, and T(h) the sum of a(hw) over w:
 
     p(w | h) = gain(hw) / T(h) + backoff(h) · p(w | h without its first piece)
-    gain(hw) = a(hw) − D, backoff(h) = 1 − all gains after h / T(h)
+    gain(hw) = a(hw) − D, backoff(h) = 1 − (sum of all gains after h) / T(h)
 
-A pruned n-gram has no gain, and hands its whole adjusted count to its suffix, where a kept one hands down 1: so what is
-left of the smaller orders learns to do the work of what was pruned, and every distribution still sums to one.
+A kept n-gram adds 1 to the adjusted count of its suffix. A pruned n-gram has no gain and adds its whole adjusted count
+to its suffix. So the lower orders make up for what was pruned, and every distribution still sums to one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,26 +22,26 @@ from halfword.core.errors import DatasetError
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Discounts = list[Values]  # by order, then of the counts 0, 1, 2 and 3 or more
+Discounts = list[Values]  # by order; the discounts of the counts 0, 1, 2 and 3 or more
 
-_USUAL_DISCOUNTS = (0.0, 0.5, 1.0, 1.5)  # where there is too little to estimate them from
-_LEAST = 0.05  # that a discount takes, and leaves
+_USUAL_DISCOUNTS = (0.0, 0.5, 1.0, 1.5)  # used if there is too little data to estimate them
+_LEAST = 0.05  # the least that a discount takes from a count, and that it leaves of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """Segmented queries, one after the other, and how often each was typed."""
+    """Segmented queries, one after the other, and their counts."""
 
     pieces: Numbers
     lengths: Numbers
     counts: Numbers
     vocabulary: int
-    begin: int  # stands before every query, and is never predicted
-    end: int  # stands after it
+    begin: int  # the piece before every query; never predicted
+    end: int  # the piece after every query
 
     @classmethod
     def of(cls, queries: Iterable[tuple[Sequence[int], int]], *, vocabulary: int, begin: int, end: int) -> "Corpus":
-        """Lay out pairs of pieces and count."""
+        """Build a corpus from pairs (pieces, count)."""
         pairs = list(queries)
         return cls(
             pieces=np.fromiter((piece for pieces, _ in pairs for piece in pieces), np.int64),
@@ -55,12 +55,12 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """All n-grams of one order, sorted by (parent, piece); level 1 has every piece at its own number."""
+    """All n-grams of one order, sorted by (parent, piece); in level 1 each piece has the index of its id."""
 
     piece: Numbers
-    parent: Numbers  # in the level below: the n-gram without its last piece
-    suffix: Numbers  # in the level below: the n-gram without its first piece; of a single piece, itself
-    count: Values  # how often it was typed
+    parent: Numbers  # index in the level below: the n-gram without its last piece
+    suffix: Numbers  # index in the level below: the n-gram without its first piece; for a single piece, itself
+    count: Values  # how often it occurs
     begins: Mask  # whether it begins a query
 
     def __len__(self) -> int:
@@ -69,14 +69,14 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What Kneser-Ney makes of the levels: for each order, the first first, a value an n-gram or a context."""
+    """The result of Kneser-Ney: per order, beginning with order 1, one value per n-gram or per context."""
 
     adjusted: list[Values]
     discounts: Discounts
-    gain: list[Values]  # of an n-gram; 0 where it is pruned
-    probability: list[Values]  # of an n-gram, pruned or not
-    total: list[Values]  # of a context: the adjusted counts of all that follow it; the empty context comes first
-    backoff: list[Values]  # of a context
+    gain: list[Values]  # per n-gram; 0 if it is pruned
+    probability: list[Values]  # per n-gram, pruned or not
+    total: list[Values]  # per context: the sum of the adjusted counts after it; the empty context comes first
+    backoff: list[Values]  # per context
 
 
 def count_ngrams(corpus: Corpus, order: int) -> list[Level]:
@@ -85,7 +85,7 @@ def count_ngrams(corpus: Corpus, order: int) -> list[Level]:
     size = corpus.vocabulary
     every = np.arange(size)
     levels = [Level(every, np.zeros(size, np.int64), every, _sums(tokens, weight, size), every == corpus.begin)]
-    node = tokens.copy()  # of the n-gram that starts at each token
+    node = tokens.copy()  # the index of the n-gram that begins at each token
     starts = np.arange(len(tokens))
     for length in range(2, order + 1):
         starts = starts[left[starts] >= length]
@@ -100,7 +100,7 @@ def count_ngrams(corpus: Corpus, order: int) -> list[Level]:
 
 
 def _tokens(corpus: Corpus) -> tuple[Numbers, Numbers, Values]:
-    """Return all queries with begin and end, how many tokens of the query are left at each, and its count."""
+    """Return the tokens of all queries with begin and end, and per token: how many follow in its query, its count."""
     if not len(corpus.lengths):
         raise DatasetError("there is no query to learn n-grams from")
     lengths = corpus.lengths + 2
@@ -114,17 +114,17 @@ def _tokens(corpus: Corpus) -> tuple[Numbers, Numbers, Values]:
 
 
 def estimate(levels: list[Level], keep: list[Mask] | None = None, discounts: Discounts | None = None) -> Estimate:
-    """Estimate probabilities from the n-grams of `keep`; where one is kept its parent must be."""
+    """Estimate probabilities from the n-grams of `keep`; the parent of a kept n-gram must be kept too."""
     keep = keep or [np.ones(len(level), bool) for level in levels]
     adjusted = _adjusted_counts(levels, keep)
     discounts = discounts or [_discounts(counts) for counts in adjusted]
     predicted = ~levels[0].begins
-    lower = predicted / predicted.sum()  # the order below the first: all pieces alike
+    lower = predicted / predicted.sum()  # order 0: all pieces are equally likely
     contexts = 1
     result = Estimate(adjusted, discounts, [], [], [], [])
     for level, counts, kept, discount in zip(levels, adjusted, keep, discounts, strict=True):
         total = _sums(level.parent, counts, contexts)
-        divisor = np.maximum(total, 1)  # nothing follows an end
+        divisor = np.maximum(total, 1)  # avoids 0 / 0: nothing follows an end
         gain = np.where(kept, counts - discount[np.minimum(counts, 3).astype(int)], 0.0)
         backoff = 1 - _sums(level.parent, gain, contexts) / divisor
         lower = gain / divisor[level.parent] + backoff[level.parent] * lower[level.suffix]
@@ -137,20 +137,20 @@ def estimate(levels: list[Level], keep: list[Mask] | None = None, discounts: Dis
 
 
 def _adjusted_counts(levels: list[Level], keep: list[Mask]) -> list[Values]:
-    """Return what each order counts: at the top, and where a query begins, how often; else after how many pieces."""
+    """Return adjusted counts: how often, in the top order and where a query begins; else after how many pieces."""
     adjusted = [levels[-1].count]
     for level, above, kept in zip(levels[-2::-1], levels[:0:-1], keep[:0:-1], strict=True):
         handed_down = np.where(kept, 1, adjusted[-1])
         counts = _sums(above.suffix, handed_down, len(level))
         adjusted.append(np.where(level.begins, level.count, counts))
-    adjusted[-1] = np.where(levels[0].begins, 0, adjusted[-1])  # nobody predicts the begin
+    adjusted[-1] = np.where(levels[0].begins, 0, adjusted[-1])  # the begin piece is never predicted
     return adjusted[::-1]
 
 
 def _discounts(counts: Values) -> Values:
     """Return the discounts of the counts 0, 1, 2 and 3 or more, after Chen and Goodman."""
     once, twice, thrice, four_times = (float(np.sum(counts == number)) for number in (1, 2, 3, 4))
-    if not once or not twice:  # too few n-grams to tell
+    if not once or not twice:  # too few n-grams to estimate from
         return np.array(_USUAL_DISCOUNTS)
     share = once / (once + 2 * twice)
     pairs = ((once, twice), (twice, thrice), (thrice, four_times))

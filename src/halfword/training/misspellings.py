@@ -1,4 +1,4 @@
-"""Rare queries that are most likely slips of the keyboard: a model that never read them does not offer them."""
+"""Rare queries that are probably typing mistakes: a model that never reads them does not offer them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -7,21 +7,22 @@ from typing import Any, Self
 
 from halfword.data.dataset import Dataset, Split
 
-_TIMES = 5  # as often must the query that was meant have been typed
-_TIMES_IF_RARE = 2  # or this often, if also
-_WORD_TIMES = 10  # as frequent is the word that was meant
-_SHORTEST_WORD = 4  # letters, one more where it stands alone; shorter words have too many neighbours
-_LONG_WORD = 8  # hardly ever one letter away from another word, so that no query need tell
-_MOST_MISSING = 3  # letters at the end of a query that was sent too early
+_TIMES = 5  # the correct query must be this many times as frequent
+_TIMES_IF_RARE = 2  # or only this many times, if the correct word is
+_WORD_TIMES = 10  # times as frequent as the misspelled one
+_SHORTEST_WORD = 4  # letters (one more if it is the only word); shorter words have too many neighbours
+_LONG_WORD = 8  # letters; such a word is rarely one edit away from another, so the words alone decide
+_MOST_MISSING = 3  # letters that may be missing at the end of a query that was sent too early
 
 
 class Misspellings:
-    """Tells slips by what was typed much more often.
+    """Recognises typing mistakes by comparison with much more frequent queries.
 
-    A query is a misspelling if one of its words can be exchanged for a near one (a letter more, less, other, or two
-    swapped; or the last word finished) so that a query comes out that was typed five times as often; twice as often
-    will do if the near word is ten times as frequent. No such query is needed for a long word that is ten times rarer
-    than a near one, unless only their ends differ, as those of inflections do.
+    A word is near another if their edit distance is 1 (one letter inserted, deleted or replaced, or two swapped), or
+    if it is the beginning of the other and the last word of the query. A query is a misspelling if replacing one word
+    by a near one gives a query that is five times as frequent, or twice as frequent if the near word is ten times as
+    frequent. For a long word that is ten times rarer than a near one no such query is needed, unless only their
+    endings differ, as in inflections.
 
     >>> counts = {"diabetes": 40, "diabets": 4, "diabet": 1, "diabetic": 1, "vitamin c": 90, "vitamin d": 1}
     >>> [query for query in counts if Misspellings(counts).holds(query)]
@@ -42,7 +43,7 @@ class Misspellings:
         self._meant: dict[str, list[str]] = {}
 
     def holds(self, query: str) -> bool:
-        """Tell whether `query` is most likely a slip."""
+        """Tell whether `query` is probably a typing mistake."""
         words = query.split()
         if len(words) == 1 and len(query) <= _SHORTEST_WORD:
             return False
@@ -61,7 +62,7 @@ class Misspellings:
         return False
 
     def _near(self, word: str) -> list[str]:
-        """Return the more frequent words that `word` may have been meant to be."""
+        """Return the more frequent words that the user may have meant by `word`."""
         if word not in self._meant:
             found = {meant for rest in (word, *_rests(word)) for meant in self._by_rest.get(rest, ())}
             found = {meant for meant in found if is_near(word, meant) or _is_cut_off(word, meant)}
@@ -71,7 +72,7 @@ class Misspellings:
 
 @dataclass(frozen=True, slots=True)
 class WithoutMisspellings(Dataset):
-    """A dataset whose train and valid splits leave misspellings out; what is measured on stays as it was typed."""
+    """A dataset without the misspellings of its train and valid splits; the test split stays as it was typed."""
 
     data: Dataset
     _found: list[Misspellings] = field(default_factory=list, init=False, repr=False)
@@ -102,7 +103,7 @@ class WithoutMisspellings(Dataset):
 
 
 def is_near(one: str, other: str) -> bool:
-    """Tell whether a letter more, less or other, or two swapped neighbours, are all that tells two words apart.
+    """Tell whether two words differ by one inserted, deleted or replaced letter, or by two swapped neighbours.
 
     >>> is_near("recieve", "receive"), is_near("diabets", "diabetes"), is_near("asthma", "asthama"), is_near("a", "bc")
     (True, True, True, False)
@@ -116,7 +117,7 @@ def is_near(one: str, other: str) -> bool:
 
 
 def _is_judged(word: str) -> bool:
-    return len(word) >= _SHORTEST_WORD and word.isalpha()  # another number is another thing, not a slip
+    return len(word) >= _SHORTEST_WORD and word.isalpha()  # a different number is not a typing mistake
 
 
 def _is_cut_off(word: str, meant: str) -> bool:
@@ -125,14 +126,14 @@ def _is_cut_off(word: str, meant: str) -> bool:
 
 def _is_long_slip(word: str, meant: str) -> bool:
     shorter = min(len(word), len(meant))
-    begin = shorter - (len(word) == len(meant))  # what comes before the place where an ending may differ
+    begin = shorter - (len(word) == len(meant))  # the length of the part before an ending that may differ
     return shorter >= _LONG_WORD and word[:begin] != meant[:begin] and is_near(word, meant)
 
 
 def _rests(word: str) -> Iterator[str]:
-    """Yield what slips leave of a word; near words have a rest in common, or one is a rest of the other."""
+    """Yield shortened forms of a word; near words share one, or one word is a shortened form of the other."""
     yield word
-    for place in range(1, len(word)):  # the first letter is seldom missed
+    for place in range(1, len(word)):  # the first letter is rarely missing
         yield word[:place] + word[place + 1 :]
     for missing in range(2, _MOST_MISSING + 1):
         yield word[:-missing]

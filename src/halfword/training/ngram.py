@@ -1,20 +1,20 @@
-"""The n-gram memory: what Kneser-Ney estimates, pruned to a size, as arrays for a model file.
+"""The n-gram memory: a Kneser-Ney model, pruned to a size, as arrays for a model file.
 
 With V pieces, K the order of the memory, and all n-grams of a level (an order) sorted by (parent, piece):
 
 - `ngram.shape` U32 (4): K, V, the begin piece, and B, the number of low bits of an entry that hold a code;
 - `ngram.unigram` F32 (V): the probabilities of order 1;
-- for each order L from 2 to K, `ngram.L.entry` U16 (U32 when V > 4096): of each n-gram its last piece × 2^B + a code,
-  and `ngram.L.gain` F32 (2^B): what a code means;
-- for each length L from 1 to K − 1, the n-grams as contexts: `ngram.L.children` U64: a bit array, for each n-gram as
-  many zeros as it has children in level L + 1, then a one (low bits first, filled up with ones);
-  `ngram.L.sample` U32: for every 64th n-gram where its zeros begin, and how many n-grams before it have children;
-  `ngram.L.backoff` U8: a code for each n-gram that has children;
-- `ngram.backoff` F32 (256): what that code means;
-- `ending.cost` F32 (V): about what it costs to end after each piece, in nats (see `ending`).
+- for each order L from 2 to K, `ngram.L.entry` U16 (U32 if V > 4096): per n-gram its last piece × 2^B + a code, and
+  `ngram.L.gain` F32 (2^B): the gain that each code stands for;
+- for each length L from 1 to K − 1, the n-grams as contexts: `ngram.L.children` U64: a bit array that has, per n-gram,
+  one zero for each of its children in level L + 1, then a one (low bits first, padded with ones);
+  `ngram.L.sample` U32: for every 64th n-gram, where its zeros begin and how many n-grams before it have children;
+  `ngram.L.backoff` U8: one code per n-gram that has children;
+- `ngram.backoff` F32 (256): the backoff that each code stands for;
+- `ending.cost` F32 (V): the estimated cost of ending a query after each piece, in nats (see `ending`).
 
-After context h, p(w | h) = backoff(h) · p(w | h without its first piece) + (1 − backoff(h)) · the gain of hw divided by
-the gains of all n-grams kept after h. So every distribution sums to one, however coarse the codes are.
+After context h, p(w | h) = backoff(h) · p(w | h without its first piece) + (1 − backoff(h)) · gain(hw) / (sum of the
+gains of all n-grams kept after h). So every distribution sums to one, however coarse the codes are.
 """
 
 from dataclasses import dataclass
@@ -26,15 +26,15 @@ from halfword.core.model_file import Array
 from halfword.training.ending import ending_costs
 from halfword.training.kneser_ney import Corpus, Estimate, Level, Mask, Numbers, Values, count_ngrams, estimate
 
-MOST_ORDER = 8  # that the engine reads
+MOST_ORDER = 8  # the highest order that the engine reads
 _BACKOFF_CODES = 256
-_SAMPLED = 64  # n-grams between two samples
-_WIDEST_NARROW = 4096  # pieces that leave 4 of 16 bits for a code
+_SAMPLED = 64  # one sample per so many n-grams
+_WIDEST_NARROW = 4096  # with so many pieces, 4 of 16 bits are left for a code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NgramOptions:
-    """How far back the memory looks, and how much room it has."""
+    """The order of the memory, and its size."""
 
     order: int = 8
     megabytes: float | None = None  # in the model file; None keeps every n-gram
@@ -61,7 +61,7 @@ def learn_ngram(corpus: Corpus, options: NgramOptions) -> dict[str, Array]:
 
 
 def prune(levels: list[Level], found: Estimate, size: float) -> list[Mask]:
-    """Choose the n-grams that cost the most likelihood to lose, and their prefixes, up to `size` bytes."""
+    """Choose the n-grams whose removal would cost the most likelihood, and their prefixes, up to `size` bytes."""
     losses = _losses(levels, found)
     best_child = [np.full(len(level), -np.inf) for level in levels]
     for order in range(len(levels) - 1, 1, -1):  # a kept n-gram keeps its prefixes
@@ -70,8 +70,8 @@ def prune(levels: list[Level], found: Estimate, size: float) -> list[Mask]:
     vocabulary = len(levels[0])
     number = sum(map(len, levels[1:]))
     loss = np.concatenate([*best_child[1:], *losses[1:]])
-    cost = np.repeat([1.0, _cost(vocabulary)], number)  # of its backoff, once it has a child; of itself
-    ranked = np.argsort(-loss, kind="stable")  # among equals the smaller order first, so prefixes stay
+    cost = np.repeat([1.0, _cost(vocabulary)], number)  # bytes: of its backoff, if it has a child; of the n-gram itself
+    ranked = np.argsort(-loss, kind="stable")  # of equal ones the lower order first, so that prefixes are kept
     within = np.cumsum(cost[ranked]) <= size - _least_size(vocabulary, len(levels))
     keep = np.zeros(2 * number, bool)
     keep[ranked[within]] = True
@@ -82,7 +82,7 @@ def prune(levels: list[Level], found: Estimate, size: float) -> list[Mask]:
 def _losses(levels: list[Level], found: Estimate) -> list[Values]:
     """Return the likelihood that pruning each n-gram alone would cost, in nats over the tokens that reach its context.
 
-    Without hw its gain goes to the smaller orders: w is predicted less, and all else a little more.
+    Without hw its gain goes to the lower orders: w becomes less likely, and everything else slightly more likely.
     """
     losses = [np.zeros(len(levels[0]))]
     for order in range(1, len(levels)):
@@ -96,12 +96,12 @@ def _losses(levels: list[Level], found: Estimate) -> list[Values]:
 
 
 def _cost(vocabulary: int) -> float:
-    """Return the bytes an n-gram takes: its entry, a zero in its parent, a one, and its share of a sample."""
+    """Return the bytes per n-gram: its entry, a zero for its parent, a one, and its share of a sample."""
     return _entry_bytes(vocabulary) + 2 / 8 + 8 / _SAMPLED
 
 
 def _least_size(vocabulary: int, order: int) -> float:
-    """Return the bytes of a memory of single pieces and codebooks."""
+    """Return the bytes of a memory that has only unigrams and codebooks."""
     codebooks = 4 * _BACKOFF_CODES + 4 * order * (1 << _code_bits(vocabulary))
     return vocabulary * (4 + 1 + 1 / 8 + 8 / _SAMPLED) + codebooks + 16 + 24 * order
 
@@ -138,7 +138,7 @@ def _layout(levels: list[Level], keep: list[Mask], found: Estimate) -> dict[str,
 
 
 def _backoffs(levels: list[Level], keep: list[Mask], found: Estimate) -> tuple[Values, list[Numbers]]:
-    """Return what the codes of backoffs mean, and for each length the codes of the contexts that have children."""
+    """Return the backoff of each code, and per length the codes of the contexts that have children."""
     parents = [np.unique(level.parent[kept]) for level, kept in zip(levels[1:], keep[1:], strict=True)]
     if not parents:
         return np.zeros(_BACKOFF_CODES), []
@@ -151,7 +151,7 @@ def _backoffs(levels: list[Level], keep: list[Mask], found: Estimate) -> tuple[V
 
 
 def _context_arrays(name: str, children: Numbers) -> dict[str, Array]:
-    """Return the bits that tell how many children each n-gram has, and the samples to find one by."""
+    """Return the bit array of the numbers of children, and the samples that speed up look-ups in it."""
     ends = np.cumsum(children + 1)
     bits = np.ones(-(-int(ends[-1]) // 64) * 64, np.uint8)
     bits[: ends[-1]] = 0
@@ -166,7 +166,7 @@ def _context_arrays(name: str, children: Numbers) -> dict[str, Array]:
 
 
 def _quantise(values: Values, weights: Values, size: int) -> tuple[Numbers, Values]:
-    """Return the codes of `values` and what each code means: at most `size` means, by Lloyd's algorithm."""
+    """Return the codes of `values` and the value of each code: at most `size` means, by Lloyd's algorithm."""
     distinct, inverse = np.unique(np.round(values, 3), return_inverse=True)
     if len(distinct) <= size:
         return inverse, distinct
@@ -180,7 +180,7 @@ def _quantise(values: Values, weights: Values, size: int) -> tuple[Numbers, Valu
     return np.searchsorted((means[1:] + means[:-1]) / 2, distinct)[inverse], means
 
 
-_ROUNDS = 30  # of Lloyd's algorithm; it hardly moves after ten
+_ROUNDS = 30  # of Lloyd's algorithm; it hardly changes after ten
 _DTYPES = {"F32": "<f4", "U32": "<u4", "U16": "<u2", "U8": "u1"}
 
 

@@ -29,8 +29,8 @@ class SegmentOptions:
     """Which pieces to learn, and how many."""
 
     kind: Kind = Kind.BPE
-    size: int = 0  # 0 for what suits the data
-    coverage: float = 1.0  # share of the characters typed that get a piece; SentencePiece's default is 0.9995
+    size: int = 0  # 0: chosen by the size of the data
+    coverage: float = 1.0  # share of the text whose characters get a piece; SentencePiece's default is 0.9995
 
     def __post_init__(self) -> None:
         if self.size and not 8 <= self.size <= 65536:
@@ -39,11 +39,11 @@ class SegmentOptions:
             raise OptionError(f"coverage must lie between 0.98 and 1, got {self.coverage}")
 
 
-_LEAST_COVERAGE = 0.98  # that SentencePiece takes
+_LEAST_COVERAGE = 0.98  # the smallest value that SentencePiece accepts
 _SMALL_VOCABULARY, _LARGE_VOCABULARY, _LARGE_LOG = 256, 1024, 200_000
-_BYTES = 256  # pieces that byte fallback adds
+_BYTES = 256  # the number of pieces that byte fallback adds
 _SPECIALS = 3  # unknown, begin and end
-_MOST_SENTENCES = 4_000_000  # SentencePiece learns no more from a larger sample, but takes longer
+_MOST_SENTENCES = 4_000_000  # a larger sample does not improve the pieces, but takes longer
 _KIND_OF_MODEL_TYPE = {1: Kind.UNIGRAM, 2: Kind.BPE, 4: Kind.CHAR}  # TrainerSpec.ModelType of SentencePiece
 
 
@@ -74,7 +74,7 @@ class Segmenter:
         return text
 
     def score(self, number: int) -> float:
-        """Return what SentencePiece ranks the piece by: a log-probability, or minus the rank of a merge."""
+        """Return the score of a piece: its log-probability (unigram), or minus the rank of its merge (BPE)."""
         score: float = self._processor.get_score(number)
         return score
 
@@ -91,7 +91,7 @@ class Segmenter:
 
 
 def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segmenter:
-    """Learn pieces from queries and how often each was typed."""
+    """Learn pieces from queries and their counts."""
     if not counts:
         raise DatasetError("there is no query to learn pieces from")
     spm = require("sentencepiece", "train")
@@ -104,7 +104,7 @@ def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segme
             model_writer=writer,
             model_type=str(options.kind),
             vocab_size=options.size,
-            normalization_rule_name="identity",  # text.py has normalised already
+            normalization_rule_name="identity",  # the text is normalised already (text.py)
             input_sentence_size=_MOST_SENTENCES,
             num_threads=os.cpu_count() or 1,
             minloglevel=2,
@@ -117,14 +117,14 @@ def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segme
 
 
 def _suited(counts: Mapping[str, int], options: SegmentOptions) -> SegmentOptions:
-    """Choose a size: a small log learns better from few pieces; where it holds many characters there must be more."""
+    """Choose the size of the vocabulary: few pieces for a small log, more if it has many different characters."""
     size = _LARGE_VOCABULARY if sum(counts.values()) >= _LARGE_LOG else _SMALL_VOCABULARY
     characters = len({character for query in counts for character in query})
     return replace(options, size=max(size, min(2 * characters, _LARGE_VOCABULARY * 8) + _SPECIALS))
 
 
 def _coverage(counts: Mapping[str, int], options: SegmentOptions) -> dict[str, Any]:
-    """Give every character a piece, or, where they would fill half the vocabulary, spell the rare ones in bytes."""
+    """Give every character a piece; if that would fill half the vocabulary, spell the rare ones in bytes."""
     typed: Counter[str] = Counter()
     for query, count in counts.items():
         for character in query:
@@ -154,7 +154,7 @@ def _characters_for(share: float, typed: Counter[str]) -> int:
 
 
 def _explain(message: str, options: SegmentOptions) -> str:
-    """Say in a line why SentencePiece gave up."""
+    """Return one line that says why SentencePiece failed."""
     asked = f"a {options.kind} vocabulary of {options.size} pieces"
     if most := re.search(r"Please set it to a value <= (\d+)", message):
         return f"{asked} is larger than the data allows; ask for {most[1]} or fewer"
@@ -182,7 +182,7 @@ def piece_arrays(segmenter: Segmenter) -> dict[str, Array]:
 
 
 def _model_type(model: bytes) -> int:
-    """Return TrainerSpec.model_type (field 3 of field 2), read here because the protobuf package may be missing."""
+    """Return TrainerSpec.model_type (field 3 of field 2); decoded here because protobuf may not be installed."""
     try:
         trainer = dict(_fields(model)).get(2, b"")
         model_type = dict(_fields(trainer)).get(3, 1)

@@ -1,21 +1,26 @@
-"""The same query in another spelling: with or without `www.`, spaces, signs, a doubled letter, `.com` at its end.
+"""Other spellings of a query: with or without `www.`, spaces, punctuation, a doubled letter, `.com` at its end.
 
-Somebody types `www.homede`, which nobody typed before; but `home depot` was typed. But for a domain these spellings
-have the same letters: what is left of a text without `http://` and `www.` at its beginning, letters and digits alone
-(all that is not ASCII among them), each repeated one of ASCII once. As arrays of a model file:
+Nobody typed `www.homede` before, but `home depot` was typed. Except for a domain, these spellings have the same
+*letters*. The letters of a text are what is left without a leading `http://` and `www.`, without everything in ASCII
+that is neither letter nor digit, and with repeated ASCII characters only once. The arrays of the model file:
 
-- `popular.by_letters` U32: where queries lie in the popularity index, sorted by their letters. Phrases that are never
-  suggested are found as words, so queries that hold one are left out: joined, it would be found no more;
-- `popular.domain` U8: the ending like `.com` that most queries have; empty if fewer than one in a hundred has it.
+- `popular.by_letters` U32: the positions of queries in the popularity index, sorted by their letters. Queries that hold
+  a phrase of the blocklist are left out, because the filter looks for whole words and would not find joined ones;
+- `popular.domain` U8: the domain (such as `.com`) that most queries end with; empty if fewer than one in a hundred
+  does.
 
-How likely a query is by other spellings alone: let q be the queries whose letters begin with those of the prefix (two
-bytes of letters at least, and fifty queries at most). What q has beyond them is its rest: without as many repeats of
-the last letter as the prefix has, and without signs at its beginning if the prefix ends with one. The rest may follow
-the prefix as it stands, or without q's domain; and if there is no space in the prefix, also without its spaces, and
-so with q's domain or, if it has none, the commonest. How often q was typed, as a share of how often all of them were,
-is divided evenly among those of these ways that differ. (What leads to q itself or to the prefix is not offered.) A
-domain that the prefix has begun already is part of the rest, and none is added to a text that ends with one or with a
-sign, but for a dot.
+The probability of a query by other spellings:
+
+1. Let q be each query whose letters begin with those of the prefix (at least two bytes of letters, at most 50 queries).
+2. The rest of q is what it has beyond the letters of the prefix. If the prefix repeats its last letter, as many repeats
+   are skipped. If the prefix ends with punctuation, punctuation at the beginning of the rest is skipped.
+3. The rest is appended to the prefix in up to four ways: as it is; without the domain of q; and, if the prefix has no
+   space, without spaces: alone, and with the domain of q or, if it has none, with the most frequent domain.
+4. The count of q, divided by the sum of the counts of all q, is shared equally by those of these texts that differ. A
+   text that equals q or the prefix is not offered.
+
+A domain that the prefix has already begun is part of the rest. No domain is added to a text that ends with one, or with
+punctuation other than a dot.
 """
 
 import struct
@@ -29,7 +34,7 @@ _SHARE_OF_A_DOMAIN = 0.01
 
 
 def learn_spellings(queries: Sequence[str], is_left_out: Callable[[str], bool]) -> dict[str, Array]:
-    """Return different queries by their letters, and how an address mostly ends, as arrays."""
+    """Return distinct queries sorted by their letters, and the most frequent domain, as arrays."""
     places = [place for place in enumerate(sorted(queries, key=str.encode)) if not is_left_out(place[1])]
     order = [place for _, place in sorted((letters(query), place) for place, query in places)]
     domains = Counter(domain for query in queries if (domain := cut_domain(query)[1])).most_common(1)

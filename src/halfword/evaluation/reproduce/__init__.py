@@ -1,4 +1,4 @@
-"""The paper's table and figures, repeated on any dataset, beside the values that the paper reports."""
+"""The paper's table and figures, repeated on any dataset, next to the values that the paper reports."""
 
 from halfword.evaluation.reproduce.workflow import ReproduceOptions, reproduce
 

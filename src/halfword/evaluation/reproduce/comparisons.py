@@ -1,4 +1,4 @@
-"""Which rows the text compares, and what the comparison asks."""
+"""Which rows the report compares, and the question that each comparison answers."""
 
 from dataclasses import dataclass
 

@@ -15,7 +15,7 @@ _COUNT = 5
 
 
 def kept_examples(folder: Path, row: Row, model: str) -> dict[str, list[str]] | None:
-    """Return the completions that are kept, or None."""
+    """Return the stored completions, or None."""
     found = read_json(_path(folder, row))
     return found.get("completions") if found.get("made_from") == _made_from(row, model) else None
 
@@ -23,7 +23,7 @@ def kept_examples(folder: Path, row: Row, model: str) -> dict[str, list[str]] | 
 def make_examples(
     folder: Path, row: Row, digest: str, model: Path, progress: Callable[[str], None]
 ) -> dict[str, list[str]]:
-    """Ask a row for the completions of each prefix, and keep them."""
+    """Compute the completions of each prefix for a row, and store them."""
     progress(f"{row.name}: examples")
     completer, _ = completer_of(row, model, "cpu")
     options = replace(row.search, count=_COUNT)

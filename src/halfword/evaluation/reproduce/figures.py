@@ -1,4 +1,4 @@
-"""The pictures of a report: the paper's curves by length, and quality against latency."""
+"""The figures of a report: the paper's curves by length, and quality against latency."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from halfword.evaluation.reproduce.labels import Point, label_points
 from halfword.evaluation.reproduce.rows import GROUPS
 from halfword.evaluation.reproduce.words import METRIC_NAMES
 
-INK, MUTED, GRID, PAPER = "#1b1f24", "#66707b", "#d5dbe1", "#ffffff"  # the page puts its own in their place
+INK, MUTED, GRID, PAPER = "#1b1f24", "#66707b", "#d5dbe1", "#ffffff"  # the page replaces them by its own
 CURVE_COLOURS = {"char": "#8a63d2", "bpe-256-r": "#0f8f80", "sr-256-r-m": "#d9622b"}
 GROUP_COLOURS = dict(zip(GROUPS, ("#8a63d2", "#3b82c4", "#0f8f80", "#d9622b", "#b8860b"), strict=True))
 _STYLE: dict[Any, Any] = {
@@ -34,7 +34,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def pictures(content: Mapping[str, Any], beside: Mapping[str, tuple[float, float]]) -> dict[str, dict[str, bytes]]:
-    """Return each picture that can be drawn, as SVG and as PNG."""
+    """Return each figure that can be drawn, as SVG and as PNG."""
     found = {}
     if any(panel["lengths"] for panel in content["curves"]):
         found["lengths"] = _drawn("lengths", lambda: _lengths(content))
@@ -118,7 +118,7 @@ def _point(row: Mapping[str, Any]) -> Point:
 
 
 def frontier(points: Sequence[Point]) -> list[Point]:
-    """Return the points than which none is both faster and better."""
+    """Return the Pareto frontier: the points for which no other is both faster and better."""
     best: list[Point] = []
     for point in sorted(points, key=lambda each: (each.x, -each.y)):
         if not best or point.y > best[-1].y:

@@ -1,4 +1,4 @@
-"""Names beside the points of a picture, as many as there is room for."""
+"""Names next to the points of a figure, as many as there is room for."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from matplotlib.transforms import Bbox
 
 
 class Point(NamedTuple):
-    """Where something stands, and how it is called."""
+    """A point and its name."""
 
     name: str
     x: float
@@ -22,7 +22,7 @@ _PLACES = ((7, 0, "left"), (-7, 0, "right"), (6, 9, "left"), (6, -9, "left"), (-
 
 
 def label_points(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
-    """Write the names, the first ones first; a name for which there is no room is left out."""
+    """Write the names in order; a name for which there is no room is left out."""
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     renderer = canvas.get_renderer()

@@ -1,4 +1,4 @@
-"""On what machine and with which versions something was measured."""
+"""The machine and the versions with which something was measured."""
 
 import os
 import platform
@@ -18,14 +18,14 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Halfword, Python and the packages that a report stands on."""
+    """Return the versions of Halfword, Python and the packages that a report depends on."""
     from halfword.core.version import __version__
 
     return {"halfword": __version__, "python": platform.python_version(), **_installed()}
 
 
 def has_gpu() -> bool:
-    """Tell whether PyTorch is there and sees a GPU."""
+    """Tell whether PyTorch is installed and sees a GPU."""
     try:
         import torch
     except ImportError:
@@ -35,7 +35,7 @@ def has_gpu() -> bool:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let PyTorch compute on one core: several wait for each other longer than a small network takes."""
+    """Restrict PyTorch to one core: for a small network, synchronising several takes longer than computing."""
     try:
         import torch
     except ImportError:
@@ -50,7 +50,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _gpu() -> str | None:
-    torch = sys.modules.get("torch")  # where nobody has needed it so far, it is not worth its seconds
+    torch = sys.modules.get("torch")  # if it was not needed so far, importing it is not worth the seconds
     return torch.cuda.get_device_name() if torch and torch.cuda.is_available() else None
 
 
@@ -65,7 +65,7 @@ def _installed() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """Return what Linux calls the processor, or what Python knows of it."""
+    """Return the name of the processor from Linux, or else from Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The tables of a report as Markdown, for documents; it holds figures only, no query."""
+"""The tables of a report as Markdown, for documents; without any query."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ def markdown(content: Mapping[str, Any]) -> str:
 
 
 def _grouped(line: Line) -> list[str]:
-    """Return a line with the figures of seen, unseen and all in one cell."""
+    """Return a line that has the figures of seen, unseen and all in one cell."""
     if line.left_out:
         return [line.label, f"left out: {line.left_out}", *[""] * (len(SHOWN) - 1 + len(COSTS))]
     size = len(GROUPS)

@@ -1,4 +1,4 @@
-"""The models of a report: each recipe is trained once, and known again by what it was made from."""
+"""The models of a report: each recipe is trained once, and recognised by what it was made from."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ Progress = Callable[[str], None]
 
 
 class Models:
-    """The folder of models; beside `NAME.halfword` lies `NAME.json`, which says what the file was made from."""
+    """The folder of models; next to `NAME.halfword` is `NAME.json`, which says what the file was made from."""
 
     def __init__(self, folder: Path, data: Dataset, fingerprint: str, device: str | None, progress: Progress) -> None:
         self._folder = folder
@@ -27,17 +27,17 @@ class Models:
         self._progress = progress
 
     def path(self, recipe: Recipe) -> Path:
-        """Return where the model lies, or will."""
+        """Return the path of the model, which may not exist yet."""
         return self._folder / f"{recipe.name}.halfword"
 
     def record(self, recipe: Recipe) -> dict[str, Any] | None:
-        """Return what is known of a finished model, or None; its file may have been left on another machine."""
+        """Return the record of a finished model, or None; the model file itself may be on another machine."""
         found = read_json(self._record_path(recipe))
         made_from = self._made_from(recipe)
         return found if made_from is not None and found.get("made_from") == made_from else None
 
     def records(self, recipes: Iterable[Recipe]) -> dict[str, dict[str, Any]]:
-        """Return what is known of the finished ones among `recipes` and the models that they need, by name."""
+        """Return the records of the finished models among `recipes` and the models that they need, by name."""
         found: dict[str, dict[str, Any]] = {}
         for recipe in recipes:
             found |= self.records(recipe.needed())
@@ -47,7 +47,7 @@ class Models:
         return found
 
     def ready(self, recipe: Recipe) -> Path:
-        """Return the file of a model, trained now if that was never done."""
+        """Return the file of a model; train it if it does not exist yet."""
         path = self.path(recipe)
         if self.record(recipe) is not None and path.exists():
             return path
@@ -72,7 +72,7 @@ class Models:
         return self._folder / f"{recipe.name}.json"
 
     def _made_from(self, recipe: Recipe) -> dict[str, Any] | None:
-        """Return what a model is known by; None while a model that it needs is missing."""
+        """Return what a model is made from; None if a model that it needs is missing."""
         needed = [self.record(other) for other in recipe.needed()]
         if None in needed:
             return None
@@ -84,7 +84,7 @@ class Models:
         if checkpoint.exists():
             try:
                 return self._train(recipe, resume=True)
-            except ModelFileError:  # of another recipe, or damaged
+            except ModelFileError:  # it belongs to another recipe, or is damaged
                 checkpoint.unlink()
         return self._train(recipe, resume=False)
 
@@ -102,11 +102,11 @@ class Models:
                 self._data, self.path(recipe), options, lambda stage: self._progress(f"{recipe.name}: {stage}")
             )
         except HalfwordError as error:
-            error.args = (str(error).removesuffix(" and --resume"),)  # which here goes without saying
+            error.args = (str(error).removesuffix(" and --resume"),)  # `reproduce` always resumes
             raise
 
     def _taught(self, recipe: Recipe) -> NetworkTraining | None:
-        """Return how the network learns, with the files of its teachers."""
+        """Return the training options of the network, with the files of its teachers."""
         if recipe.network is None or not recipe.teachers:
             return recipe.network
         teachers: dict[str, Any] = {"teachers": tuple(str(self.path(teacher)) for teacher in recipe.teachers)}

@@ -1,4 +1,4 @@
-"""The report as one HTML file that fetches nothing."""
+"""The report as one HTML file that loads nothing else."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ def page(content: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
         "comparisons": ("Which differences are real", _comparisons(content)),
         "pictures": ("Pictures", _pictures(pictures)),
         "examples": ("Examples", _examples(content)),
-        "accident": ("The paper's accident", _accident(content)),
+        "accident": ("A mistake of the paper's code", _accident(content)),
         "made": ("How this was made", _made(content)),
     }
     sections = {name: section for name, section in sections.items() if section[1]}
@@ -137,7 +137,7 @@ def _pictures(pictures: Mapping[str, str]) -> str:
 
 
 def inline(svg: str) -> str:
-    """Return a picture as part of a page: in the page's colours, its size left to the page."""
+    """Return a figure as part of a page: in the colours of the page, without a size of its own."""
     svg = svg[svg.index("<svg") :]
     for colour, variable in _INLINE_COLOURS.items():
         svg = svg.replace(colour, variable)

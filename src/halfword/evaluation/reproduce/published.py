@@ -1,4 +1,4 @@
-"""What the paper reports (Kim 2019, table 1): the full AOL log, so it stands beside ours and need not equal it."""
+"""The figures that the paper reports (Kim 2019, table 1), for the full AOL log; ours need not equal them."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ Three = tuple[float, float, float]  # seen, unseen, all
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A line of the paper's table; queries a second on one Xeon and on a P40."""
+    """A line of the paper's table; queries per second on one Xeon and on a P40."""
 
     mrr: Three
-    pmrr: Three  # with the free match that `SearchOptions.echo` repeats
+    pmrr: Three  # includes the free match that `SearchOptions.echo` repeats
     mrl: Three
     cpu: float | None = None
     gpu: float | None = None

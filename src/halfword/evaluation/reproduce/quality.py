@@ -1,4 +1,4 @@
-"""How good the completions of a row are: what it made of each query, kept without the queries themselves."""
+"""The quality of a row: its result for each query, stored without the queries themselves."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -16,13 +16,13 @@ from halfword.evaluation.reproduce.sample import Numbers, Sample
 from halfword.search.model import Completer, load
 
 Progress = Callable[[str, int, int], None]
-_AT_ONCE = {"cpu": 2048, "cuda": 65536}  # prefixes; a GPU wants many
+_AT_ONCE = {"cpu": 2048, "cuda": 65536}  # prefixes per batch; a GPU needs many
 _FIELDS = ("rank", "partial_rank", "recovered", "partly_recovered", "typed")  # of `Measured`; 0 for none
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What a row made of each different query of a sample."""
+    """The result of a row for each distinct query of a sample."""
 
     arrays: Arrays
     about: dict[str, Any]
@@ -54,7 +54,7 @@ _VALUES: dict[str, Callable[[Arrays, Sample], Numbers]] = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A row asked in one way: with or without the paper's accident, at every prefix of so many rows."""
+    """A row and how it is measured: with or without the paper's mistake, and how many rows at every prefix."""
 
     row: Row
     model: str  # the digest of its file
@@ -66,15 +66,15 @@ class Question:
 
     @property
     def search(self) -> SearchOptions:
-        """Return what the model is asked with."""
+        """Return the search options."""
         return replace(self.row.search, echo=self.paper)
 
     def path(self, folder: Path) -> Path:
-        """Return where the answers are kept."""
+        """Return the path of the stored results."""
         return folder / (f"{self.row.name}.paper.npz" if self.paper else f"{self.row.name}.npz")
 
     def made_from(self) -> dict[str, Any]:
-        """Return what the answers hang on, but for how many rows are walked."""
+        """Return what the results depend on, except for the number of rows measured at every prefix."""
         about = {
             "data": self.data,
             "model": self.model,
@@ -88,7 +88,7 @@ class Question:
 
 
 def kept_quality(folder: Path, question: Question) -> Quality | None:
-    """Return the answers that are kept, or None."""
+    """Return the stored results, or None."""
     arrays, about = read_arrays(question.path(folder))
     if about.get("made_from") != question.made_from() or about["walk"] < question.walk:
         return None
@@ -96,7 +96,7 @@ def kept_quality(folder: Path, question: Question) -> Quality | None:
 
 
 def measure_quality(folder: Path, question: Question, model: Path, device: str, progress: Progress) -> Quality:
-    """Ask every query of the sample, and keep what was found."""
+    """Measure every query of the sample, and store the results."""
     row, sample = question.row, question.sample
     completer, place = completer_of(row, model, device)
     asker = Asker(completer, question.search, progress, _AT_ONCE[place])
@@ -121,7 +121,7 @@ def _arrays(found: list[Measured]) -> Arrays:
 
 
 def completer_of(row: Row, model: Path, device: str) -> tuple[Completer, str]:
-    """Return what answers for a row, and where it runs: batches on a GPU for a network alone, else the engine."""
+    """Return the completer of a row and its device: batches on a GPU for a network alone, otherwise the engine."""
     if device == "cuda" and row.parts == ("network",) and row.precision == "fp32":
         from halfword.search.gpu.batched import BatchedNeural
 

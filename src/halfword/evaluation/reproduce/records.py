@@ -1,7 +1,7 @@
-"""Results that are kept: each knows what it was made from, so that a finished one is not made again.
+"""Stored results: each says what it was made from, so that a finished one is not made again.
 
-A record is recognised by what it says of itself, never by the time of its file; a report may be moved, and be continued
-on another machine.
+A record is recognised by its content, never by the date of its file. So a report can be moved, and continued on another
+machine.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from halfword.core.files import whole_file
 from halfword.data.dataset import Dataset, Split
 
-FORMAT = 5  # of the layout, and of how models are fitted and searched: raised when the same recipe gives other figures
+FORMAT = 5  # of the layout and the computations; raised when the same recipe gives different figures
 _ABOUT = "about"
 
 Arrays = dict[str, NDArray[Any]]
 
 
 def as_read(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `content` as it will be when it is read back from JSON, so that both compare.
+    """Return `content` as it will be when it is read from JSON, so that both can be compared.
 
     >>> as_read({"parts": ("popular", "ngram")})
     {'parts': ['popular', 'ngram']}
@@ -45,7 +45,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return a record, or nothing where there is none that can be read."""
+    """Return a record; an empty one if there is none that can be read."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -54,7 +54,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def write_arrays(path: Path, arrays: Arrays, about: Mapping[str, Any]) -> None:
-    """Write arrays and what they are, in one NumPy archive, whole or not at all."""
+    """Write arrays and their description into one NumPy archive, whole or not at all."""
     described = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     archive = io.BytesIO()
     np.savez_compressed(archive, allow_pickle=False, **{_ABOUT: described}, **arrays)
@@ -63,7 +63,7 @@ def write_arrays(path: Path, arrays: Arrays, about: Mapping[str, Any]) -> None:
 
 
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Return arrays and what they are, or nothing where there are none that can be read."""
+    """Return arrays and their description; empty ones if there is nothing that can be read."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -73,13 +73,13 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def digest_of(path: Path) -> str:
-    """Return what tells the content of a file from any other."""
+    """Return a digest of the content of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()[:32]
 
 
 def fingerprint(data: Dataset) -> str:
-    """Return what tells a dataset from any other: its queries in their order, wherever it lies."""
+    """Return a digest of the queries of a dataset in their order; it does not depend on the path."""
     found = hashlib.sha256()
     for split in (Split.TRAIN, Split.VALID):
         for query, count in data.counts(split).items():

@@ -1,4 +1,4 @@
-"""The files that people read: the page, the tables in Markdown, the pictures, and the numbers as JSON."""
+"""The files that people read: the page, the tables in Markdown, the figures, and the numbers as JSON."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from halfword.evaluation.reproduce.records import write_json, write_text
 
 
 def write_report(folder: Path, content: Mapping[str, Any], beside: Mapping[str, tuple[float, float]]) -> None:
-    """Write everything that is made from the results; the page comes last."""
+    """Write all files that are made from the results; the page comes last."""
     from halfword.evaluation.reproduce.figures import pictures
 
     drawn = pictures(content, beside)

@@ -1,4 +1,4 @@
-"""All figures of a report, from what was kept of each row; `docs/reproduce.md` explains the JSON."""
+"""All figures of a report, from the stored results of each row; `docs/guide/evaluating.md` explains the JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,27 +15,27 @@ from halfword.evaluation.reproduce.sample import GROUPS, Numbers, Sample
 from halfword.evaluation.reproduce.statistics import Bootstrap, difference, estimate, holm, mean
 
 METRICS = (*RANK_METRICS, *WALK_METRICS)
-COMPARED = (("mrr", "all"), ("mrr", "unseen"), ("pmrr", "all"), ("mrl", "all"))  # in which two rows are compared
+COMPARED = (("mrr", "all"), ("mrr", "unseen"), ("pmrr", "all"), ("mrl", "all"))  # how two rows are compared
 CURVES = ("char", "bpe-256-r", "sr-256-r-m")  # rows of the paper's figure
-_FEWEST = 20  # rows of a length that make a point of a curve
+_FEWEST = 20  # test rows of a length that are needed for a point of a curve
 
 
 @dataclass(slots=True)
 class Found:
-    """What was measured of one row; what is missing is None."""
+    """What was measured for one row; None: missing."""
 
     row: Row
     model: dict[str, Any] | None = None  # the record of its model
     quality: Quality | None = None
-    paper: Quality | None = None  # with the accident of the paper's code
+    paper: Quality | None = None  # with the mistake of the paper's code
     speed: dict[str, Any] | None = None
     examples: dict[str, list[str]] | None = None
-    left_out: str | None = None  # why there is no figure
+    left_out: str | None = None  # why figures are missing
 
 
 @dataclass(slots=True)
 class Figures:
-    """Means and the draws of their bootstrap, by metric: (rows, groups) and (draws, rows, groups)."""
+    """Means and their bootstrap samples, by metric: (rows, groups) and (draws, rows, groups)."""
 
     rows: list[str]
     means: dict[str, list[list[float | None]]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Figures:
 
 
 def results(found: Sequence[Found], sample: Sample, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return rows and comparisons as JSON can hold them."""
+    """Return rows and comparisons as JSON."""
     measured = [each for each in found if each.quality is not None]
     figures = figures_of(measured, sample, bootstrap)
     return {
@@ -54,7 +54,7 @@ def results(found: Sequence[Found], sample: Sample, bootstrap: Bootstrap) -> dic
 
 
 def figures_of(measured: Sequence[Found], sample: Sample, bootstrap: Bootstrap) -> Figures:
-    """Return the means of every metric, row and group, with their draws."""
+    """Return the means of every metric, row and group, with their bootstrap samples."""
     figures = Figures([each.row.name for each in measured])
     for metric in METRICS if measured else ():
         columns = [each.quality.values(metric, sample) for each in measured if each.quality is not None]
@@ -67,7 +67,7 @@ def figures_of(measured: Sequence[Found], sample: Sample, bootstrap: Bootstrap) 
 
 
 def group_weights(metric: str, sample: Sample) -> Numbers:
-    """Return what each query counts in each group: (queries, groups)."""
+    """Return the weight of each query in each group: (queries, groups)."""
     weights = sample.walked_weights if metric in WALK_METRICS else sample.weights
     return np.stack([weights * sample.in_group(group) for group in GROUPS], axis=1)
 
@@ -147,7 +147,7 @@ def _weights(metric: str, sample: Sample) -> Numbers:
 
 
 def _paper_mode(quality: Quality | None, sample: Sample) -> dict[str, Any] | None:
-    """Return what the accident of the paper's code makes of MRR and PMRR."""
+    """Return MRR and PMRR with the mistake of the paper's code."""
     if quality is None:
         return None
     return {
@@ -160,7 +160,7 @@ def _paper_mode(quality: Quality | None, sample: Sample) -> dict[str, Any] | Non
 
 
 def compared(figures: Figures) -> list[dict[str, Any]]:
-    """Return the comparisons of rows that were both measured; p is raised for the number of tests (Holm)."""
+    """Return the comparisons of rows that were both measured; p is corrected for the number of tests (Holm)."""
     tests = []
     for comparison in COMPARISONS:
         if {comparison.first, comparison.second} <= set(figures.rows):
@@ -186,7 +186,7 @@ def _test(figures: Figures, first: str, second: str, metric: str, group: str) ->
 
 
 def curves(measured: Sequence[Found], sample: Sample, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the panels of the paper's figure: a metric by a length, a curve with its band for each of its rows."""
+    """Return the panels of the paper's figure: a metric by length, one curve with an interval per row."""
     shown = [each for each in measured if each.row.name in CURVES]
     panels = [("mrr", "query"), ("pmrr", "query"), ("mrl", "query")]
     panels += [("mrr", "prefix"), ("pmrr", "prefix"), ("normalised_mrl", "query")]

@@ -1,4 +1,4 @@
-"""The rows of the table: the paper's, ours, and those beyond; each is a model and a way to search it."""
+"""The rows of the table: the paper's, ours, and larger networks; each is a model and a way to search it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ from halfword.search.model import PARTS
 
 GROUPS = {
     "paper": "The paper's table",
-    "vocabulary": "Vocabularies (256 pieces unless said), each at its best setting",
+    "vocabulary": "Vocabularies (256 pieces unless noted), each with its best settings",
     "search": "Ways to search the same network",
     "ours": "Memory, popularity and network",
     "beyond": "Beyond: larger networks, and what they teach small ones",
 }
-ALSO = {  # rows of another group that a table shows once more, to compare with
+ALSO = {  # rows of another group that a table repeats for comparison
     "vocabulary": ("bpe-256-r", "sr-256-r-m"),
     "search": ("bpe-256-r", "sr-256-r-m"),
     "ours": ("mpc",),
@@ -38,25 +38,25 @@ ALSO = {  # rows of another group that a table shows once more, to compare with
 class Row:
     """One line of the table."""
 
-    name: str  # of its files, and for --rows
+    name: str  # the name of its files, and for --rows
     label: str  # for people
     group: str
     model: Recipe
     search: SearchOptions
-    parts: tuple[str, ...] = ("network",)  # of the model that are asked
+    parts: tuple[str, ...] = ("network",)  # the parts of the model that are used
     precision: str = "fp32"
 
     @property
     def published(self) -> Published | None:
-        """What the paper reports for this row."""
+        """The figures that the paper reports for this row."""
         return PUBLISHED.get(self.name)
 
     def quick(self) -> "Row":
-        """Return the same row of a model that is trained in seconds."""
+        """Return the same row with a model that is trained in seconds."""
         return replace(self, model=self.model.quick())
 
 
-_BEAM = 30  # the paper's
+_BEAM = 30  # as in the paper
 _PLAIN = SearchOptions(beam=_BEAM, retrace=0, merge=False)
 _RETRACE = replace(_PLAIN, retrace=None)
 _MERGE = replace(_PLAIN, merge=True)
@@ -127,7 +127,7 @@ def _ours() -> Iterable[Row]:
 
 
 def _beyond() -> Iterable[Row]:
-    """A larger network over the pieces of our blends, and what it teaches one of the paper's size."""
+    """Return rows of a larger network, and of a network of the paper's size that is distilled from it."""
     for name, label, model in (
         ("teacher", "BPE 1024, 1200 wide", TEACHER),
         ("small", "BPE 1024, the paper's size", SMALL),
@@ -140,7 +140,7 @@ ROWS: tuple[Row, ...] = (*_paper(), *_vocabulary(), *_search(), *_ours(), *_beyo
 
 
 def chosen_rows(names: Sequence[str], rows: Sequence[Row] = ROWS) -> list[Row]:
-    """Return the rows called by their names or their groups, in the order of the table; all when none is called."""
+    """Return the rows with these names or groups, in the order of the table; without names all rows."""
     known = {row.name for row in rows} | {row.group for row in rows}
     unknown = [name for name in names if name not in known]
     if unknown:

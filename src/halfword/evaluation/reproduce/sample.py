@@ -1,4 +1,4 @@
-"""The test rows that are measured: each different query once, with how often it counts."""
+"""The test rows that are measured: each distinct query once, with its weight."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ GROUPS = ("seen", "unseen", "all")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The rows, and what is known of each different query among them, in the order in which they first occur."""
+    """The rows, and the facts about each distinct query among them, in the order of first occurrence."""
 
     rows: list[str]
-    walk: int  # rows, the first ones, whose every prefix is asked
-    known: set[str]  # those of the queries that were learned from
+    walk: int  # the first so many rows are asked at every prefix
+    known: set[str]  # the queries that occur in train
     queries: list[str]
-    weights: Numbers  # rows of each query
-    walked_weights: Numbers  # the same among those whose every prefix is asked
+    weights: Numbers  # the number of rows of each query
+    walked_weights: Numbers  # the same among the rows that are asked at every prefix
     seen: NDArray[np.bool_]
     lengths: NDArray[np.int64]
     prefix_lengths: NDArray[np.int64]
 
     def in_group(self, group: str) -> NDArray[np.bool_]:
-        """Return which queries are seen, unseen, or any."""
+        """Return a mask of the queries that are seen, unseen, or all."""
         return {"seen": self.seen, "unseen": ~self.seen, "all": np.ones_like(self.seen)}[group]
 
     def describe(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class Sample:
 
 
 def draw_sample(data: Dataset, size: int | None, walk: int | None, seed: int) -> Sample:
-    """Draw rows of the test split as `evaluate` draws them; where there are fewer, take all."""
+    """Draw rows of the test split as `evaluate` does; take all if there are fewer than `size`."""
     every = sample_rows(data, EvaluateOptions())
     small = size is not None and size < len(every)
     rows = sample_rows(data, EvaluateOptions(sample=size, seed=seed)) if small else every

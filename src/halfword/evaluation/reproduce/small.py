@@ -1,4 +1,4 @@
-"""A dataset of which only a part is read, for a quick report."""
+"""A part of a dataset, for a quick report."""
 
 import random
 from collections import Counter
@@ -7,7 +7,7 @@ from typing import Any
 
 from halfword.data.dataset import Dataset, Split
 
-_MOST = {Split.TRAIN: 20_000, Split.VALID: 2_000}  # rows; the test split is sampled when it is measured
+_MOST = {Split.TRAIN: 20_000, Split.VALID: 2_000}  # rows; the test split is sampled later
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class SmallDataset(Dataset):
 
     @classmethod
     def of(cls, whole: Dataset, seed: int = 0) -> "SmallDataset":
-        """Draw rows of the train and valid splits, or take all where there are few."""
+        """Draw rows of the train and valid splits; take all if there are few."""
         drawn = {}
         for split, most in _MOST.items():
             rows = whole.rows(split)

@@ -1,4 +1,4 @@
-"""How fast a row is on one core of this machine, and what its searches cost."""
+"""The time of a row on one core of this machine, and the work of its searches."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -20,13 +20,13 @@ _COSTED = 500  # searches whose cells and steps are counted
 
 
 def kept_speed(folder: Path, made_from: dict[str, Any], row: Row) -> dict[str, Any] | None:
-    """Return the figures that are kept, or None."""
+    """Return the stored figures, or None."""
     found = read_json(_path(folder, row))
     return found if found.get("made_from") == made_from else None
 
 
 def made_from(row: Row, model: str, data: str, sample: int) -> dict[str, Any]:
-    """Return what the figures of a row hang on, but for the machine."""
+    """Return what the figures of a row depend on, except for the machine."""
     about = {
         "data": data,
         "model": model,
@@ -41,7 +41,7 @@ def made_from(row: Row, model: str, data: str, sample: int) -> dict[str, Any]:
 def measure_speed(
     folder: Path, made_from: dict[str, Any], row: Row, model: Path, data: Dataset, progress: Progress
 ) -> dict[str, Any]:
-    """Time a row with `bench`, without its cache, and keep the figures."""
+    """Time a row with `bench`, without its cache, and store the figures."""
     completer = load(model, parts=row.parts, precision=row.precision, cache=False)
     result = bench(completer, data, BenchOptions(sample=made_from["rows"], search=row.search), progress)
     about = {
@@ -60,7 +60,7 @@ def measure_speed(
 
 
 def megabytes(model: Path, row: Row) -> float:
-    """Return the size of what a row reads: the arrays of its parts, in the precision in which it computes."""
+    """Return the size of the arrays that a row reads: its parts, in the precision in which it computes."""
     places = read_header(model).places
     twins = {name.removesuffix(".int8") for name in places if name.endswith(".int8")}
 
@@ -76,7 +76,7 @@ def megabytes(model: Path, row: Row) -> float:
 
 
 def _cost(completer: Model, data: Dataset, row: Row, sample: int) -> dict[str, float | None]:
-    """Return the cells (readings of a piece by the language model) and the steps of a search, in the mean."""
+    """Return the mean number of cells (pieces read by the language model) and of steps of a search."""
     if completer.parts == ("popular",):
         return {"cells": None, "steps": None}
     rows = sample_rows(data, EvaluateOptions(sample=sample))

@@ -1,8 +1,8 @@
-"""How sure a mean and a difference of means are.
+"""Bootstrap intervals and tests for means and differences of means.
 
-Queries are drawn anew, with replacement, and with each query all its rows: the repeats of a query always do equally
-well, so they are no further evidence. All rows of the table are seen through the same draws, so a difference between
-two of them is paired.
+Queries are drawn with replacement, each together with all its rows: the repeats of a query always have the same result,
+so they are not independent evidence. All rows of the table use the same bootstrap samples, so a difference between two
+of them is paired.
 """
 
 import math
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
-_HELD = 2**23  # numbers of queries drawn that are held in memory
+_HELD = 2**23  # counts of drawn queries that are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean and its 95 % interval; no numbers where nothing falls into the group."""
+    """A mean and its 95 % interval; None if the group is empty."""
 
     value: float | None
     low: float | None = None
@@ -27,7 +27,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much larger one mean is than another, its 95 % interval, and how likely it is that chance alone did it."""
+    """The difference of two means, its 95 % interval, and its p-value."""
 
     value: float
     low: float
@@ -37,7 +37,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap:
-    """Which draws are made."""
+    """The number and the seed of the bootstrap samples."""
 
     draws: int = 2000
     seed: int = 0
@@ -49,14 +49,14 @@ class Bootstrap:
         at_once = max(1, _HELD // queries)
         parts = []
         for start in range(0, self.draws, at_once):
-            times = np.empty((min(at_once, self.draws - start), queries))  # how often each query was drawn
+            times = np.empty((min(at_once, self.draws - start), queries))  # how often each query is drawn
             for draw in times:
                 draw[:] = np.bincount(chance.integers(0, queries, queries), minlength=queries)
             parts.append(times @ columns)
         return np.concatenate(parts)
 
     def means(self, values: Numbers, weights: Numbers) -> Numbers:
-        """Return weighted means in each draw.
+        """Return the weighted means of each draw.
 
         Values are (queries, rows), weights (queries, groups), the means (draws, rows, groups).
         """
@@ -68,7 +68,7 @@ class Bootstrap:
 
 
 def mean(values: Numbers, weights: Numbers) -> float | None:
-    """Return a weighted mean, or None of nothing.
+    """Return a weighted mean, or None if all weights are 0.
 
     >>> mean(np.array([1.0, 0.0]), np.array([3.0, 1.0]))
     0.75
@@ -78,7 +78,7 @@ def mean(values: Numbers, weights: Numbers) -> float | None:
 
 
 def estimate(value: float | None, drawn: Numbers) -> Estimate:
-    """Return a mean with the interval that its draws span."""
+    """Return a mean with the 95 % interval of its draws."""
     if value is None or np.isnan(drawn).all():
         return Estimate(value)
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
@@ -86,7 +86,7 @@ def estimate(value: float | None, drawn: Numbers) -> Estimate:
 
 
 def difference(value: float, drawn: Numbers) -> Difference:
-    """Return a difference with the interval of its draws, and p of a two-sided test with their standard error."""
+    """Return a difference with the interval of its draws, and the two-sided p from their standard error."""
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
     error = float(np.nanstd(drawn))
     p = math.erfc(abs(value) / error / math.sqrt(2)) if error > 0 else float(value == 0)
@@ -94,7 +94,7 @@ def difference(value: float, drawn: Numbers) -> Difference:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Raise p so that the chance of a single false finding among all tests stays what it was for one.
+    """Correct p-values for the number of tests by the method of Holm.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

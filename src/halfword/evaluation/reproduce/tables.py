@@ -1,4 +1,4 @@
-"""The tables of a report as plain cells, for the page and for Markdown alike."""
+"""The tables of a report as plain cells, for the page and for Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ COSTS = ("steps", "cells", "p50 ms", "CPU /s", "GPU /s", "MB")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a cell: a figure, what is said under it, and whether it is the best of its column."""
+    """A cell: a figure, a note below it, and whether it is the best of its column."""
 
     text: str
     note: str = ""
@@ -25,7 +25,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a table; that of the paper stands below ours."""
+    """A line of a table; the paper's line comes below ours."""
 
     label: str
     cells: list[Cell]
@@ -34,7 +34,7 @@ class Line:
 
 
 def tables(content: Mapping[str, Any]) -> dict[str, list[Line]]:
-    """Return the lines of each group that has any, by its title."""
+    """Return the lines of each group that is not empty, by its title."""
     found = {}
     for group, title in GROUPS.items():
         rows = [row for row in content["rows"] if row["group"] == group]
@@ -115,7 +115,7 @@ def comparison_columns() -> list[str]:
 
 
 def comparison_lines(content: Mapping[str, Any]) -> list[Line]:
-    """Return the differences between the rows that the text compares."""
+    """Return the differences between the rows that the report compares."""
     labels = {row["name"]: row["label"] for row in content["rows"]}
     by_question: dict[str, list[Mapping[str, Any]]] = {}
     for test in content["comparisons"]:
@@ -124,7 +124,7 @@ def comparison_lines(content: Mapping[str, Any]) -> list[Line]:
     for question, tests in by_question.items():
         first, second = labels[tests[0]["first"]], labels[tests[0]["second"]]
         found = {(test["metric"], test["group"]): test for test in tests}
-        cells = [Cell(f"{first} less {second}"), *(_difference(found.get(key)) for key in COMPARED)]
+        cells = [Cell(f"{first} minus {second}"), *(_difference(found.get(key)) for key in COMPARED)]
         lines.append(Line(question, cells))
     return lines
 
@@ -143,7 +143,7 @@ def _difference(test: Mapping[str, Any] | None) -> Cell:
 
 
 def accident_lines(content: Mapping[str, Any]) -> list[Line]:
-    """Return MRR and PMRR with and without the accident of the paper's code, beside the paper's PMRR."""
+    """Return MRR and PMRR with and without the mistake of the paper's code, next to the paper's PMRR."""
     lines = []
     for row in content["rows"]:
         if row.get("paper_mode") and row["published"]:

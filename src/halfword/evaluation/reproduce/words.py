@@ -17,7 +17,7 @@ _LENGTHS = ("mrl", "partial_mrl")  # in characters; the other metrics are shares
 
 
 def figure(metric: str, value: float | None, signed: bool = False) -> str:
-    """Return a value of a metric as tables show it.
+    """Return the value of a metric in the style of the tables.
 
     >>> figure("mrr", 0.4581), figure("mrl", 5.019), figure("mrr", -0.0204, signed=True), figure("mrr", None)
     ('.458', '5.02', '−.020', '–')
@@ -30,7 +30,7 @@ def figure(metric: str, value: float | None, signed: bool = False) -> str:
 
 
 def half_width(metric: str, estimate: Mapping[str, Any]) -> str:
-    """Return how far an interval reaches to either side, such as ±.003."""
+    """Return half the width of an interval, such as ±.003."""
     if estimate["low"] is None:
         return ""
     return f"±{figure(metric, (estimate['high'] - estimate['low']) / 2)}"

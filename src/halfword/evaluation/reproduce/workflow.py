@@ -1,4 +1,4 @@
-"""From a dataset to a report, step by step; whatever is finished is kept and not done again."""
+"""From a dataset to a report, step by step; finished results are stored and not made again."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -33,16 +33,16 @@ _TELL_EVERY = 0.2  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReproduceOptions:
-    """What is done, of which rows, and how."""
+    """Which steps are done, for which rows, and how."""
 
-    rows: tuple[str, ...] = ()  # names or groups; none stands for all
+    rows: tuple[str, ...] = ()  # names or groups; empty: all
     steps: tuple[str, ...] = STEPS
-    paper: bool = False  # repeat the accident of the paper's code in all figures
+    paper: bool = False  # repeat the mistake of the paper's code in all figures
     quick: bool = False  # small networks, part of the data
     device: str = "auto"
-    sample: int | None = None  # test rows; None: all, or few when quick
+    sample: int | None = None  # test rows; None: all (few if quick)
     seed: int = 0
-    beside: Path | None = None  # JSON of other systems for the picture: {name: [milliseconds, MRR over all]}
+    beside: Path | None = None  # JSON of other systems for the figure: {name: [milliseconds, MRR over all]}
 
     def __post_init__(self) -> None:
         unknown = [step for step in self.steps if step not in STEPS]
@@ -52,7 +52,7 @@ class ReproduceOptions:
             raise OptionError(f"device must be one of {', '.join(DEVICES)}; got {self.device!r}")
         if self.sample is not None and self.sample < 1:
             raise OptionError(f"sample must be 1 or more, got {self.sample}")
-        chosen_rows(self.rows)  # which checks the names
+        chosen_rows(self.rows)  # checks the names
 
     def chosen(self) -> list[Row]:
         """Return the rows to work on."""
@@ -63,7 +63,7 @@ class ReproduceOptions:
 def reproduce(
     data: Dataset, folder: Path, options: ReproduceOptions, progress: Progress = lambda stage: None
 ) -> dict[str, Any]:
-    """Train, measure and write a report; return its results, or what there is of them without the step `report`."""
+    """Train, measure and write a report; return its results (without the step `report`, what was left out)."""
     if "report" in options.steps:
         require("matplotlib", "reproduce")
     device = _device(options.device)
@@ -78,18 +78,18 @@ def reproduce(
 
 def _device(name: str) -> str:
     if name == "cuda" and not has_gpu():
-        raise OptionError("no CUDA device is there; leave out --device or type --device cpu")
+        raise OptionError("no CUDA device is available; leave out --device or use --device cpu")
     return "cuda" if name != "cpu" and has_gpu() else "cpu"
 
 
 def _claim(folder: Path, mark: str, options: ReproduceOptions) -> None:
-    """Refuse a folder with other things in it, or with a report of other data or of another size."""
+    """Refuse a folder that holds other files, or a report of other data or of another size."""
     claim = {"format": FORMAT, "data": mark, "quick": options.quick}
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; name a folder")
     found = read_json(folder / MARKER)
     if not found and folder.is_dir() and any(folder.iterdir()):
-        raise OutputError(f"{folder} holds other things than a report; name a new folder or empty this one")
+        raise OutputError(f"{folder} holds other files than a report; name a new folder or empty this one")
     if found and found != claim:
         raise OutputError(f"{folder} holds a report {_difference(found, claim)}; name a new folder")
     try:
@@ -137,7 +137,7 @@ class _Work:
         self._stage = ""
 
     def run(self) -> dict[str, Any]:
-        """Do the steps that were asked for, each over all rows."""
+        """Do the requested steps, each for all rows."""
         self._check_packages()
         for step, work in (("train", self._train), ("quality", self._measure), ("speed", self._time)):
             for number, found in enumerate(self._found, 1):
@@ -146,7 +146,7 @@ class _Work:
         return self._report()
 
     def _check_packages(self) -> None:
-        """Refuse to begin a training whose packages are missing, rather than leave out every row for it."""
+        """Refuse to begin if packages for training are missing; otherwise every row would be left out."""
         models = {each.row.model.name: each.row.model for each in self._found}.values()
         untrained = [model for model in models if self._models.record(model) is None]
         if "train" in self._options.steps and any(model.learns_network for model in untrained):
@@ -157,7 +157,7 @@ class _Work:
         self._progress(f"{self._stage} · {text}")
 
     def _try(self, found: Found, work: Callable[[Found, bool], None], wanted: bool) -> None:
-        """Work on a row that can be worked on here; say why another cannot, and go on."""
+        """Do one step of a row; if this machine cannot, say why and continue with the other rows."""
         if found.left_out:
             return
         try:
@@ -174,9 +174,9 @@ class _Work:
             found.left_out = "its model is not trained"
 
     def _measure(self, found: Found, wanted: bool) -> None:
-        """Measure a row as asked, and once more at one prefix with the accident of the paper's code."""
+        """Measure a row, and once more at one prefix with the mistake of the paper's code."""
         paper = self._options.paper
-        found.model = self._models.record(found.row.model)  # another row may have had to train it again
+        found.model = self._models.record(found.row.model)  # it may have been trained again for another row
         found.quality = self._quality(found, paper, self._sample.walk, wanted)
         if paper:
             found.paper = found.quality
@@ -210,7 +210,7 @@ class _Work:
         return tell
 
     def _time(self, found: Found, wanted: bool) -> None:
-        """Time a row and ask for its examples, where the file of its model is here."""
+        """Time a row and make its examples, if the file of its model is here."""
         assert found.model is not None
         row, digest, model = found.row, found.model["model"], self._models.path(found.row.model)
         rows = min(_QUICK_TIMED if self._options.quick else _TIMED, len(self._sample.rows))
@@ -228,7 +228,7 @@ class _Work:
         left_out = {each.row.name: each.left_out for each in self._found if each.left_out}
         if "report" not in self._options.steps:
             return {"left_out": left_out}
-        self._tell("drawing again and again for the intervals")
+        self._tell("computing the bootstrap intervals")
         beside = _systems(self._options.beside)
         bootstrap = Bootstrap(seed=self._options.seed)
         content = {

@@ -1,7 +1,7 @@
-"""Completion of thousands of prefixes at once, on a GPU or wherever PyTorch computes: for evaluation, not for serving.
+"""Completion of thousands of prefixes at once with PyTorch, usually on a GPU; for evaluation, not for serving.
 
-The answers are those of the engine for the network alone. All open hypotheses of all prefixes are the rows of
-one array, so that a step of all searches is a few large matrix products (see `batched_search`).
+The answers are those of the engine for the network alone. All open hypotheses of all prefixes are the rows of one
+array, so that one step of all searches is a few large matrix products (see `search`).
 """
 
 import gc
@@ -26,19 +26,19 @@ from halfword.search.gpu.starts import Starts, StartTree
 from halfword.search.model import Completion
 from halfword.search.reference import read_arrays
 
-MOST_ROWS = 1 << 19  # hypotheses searched at once; beyond that nothing is gained
+MOST_ROWS = 1 << 19  # hypotheses searched at once; more would not be faster
 
 
 class BatchedNeural:
     """The network's completions of many prefixes at once.
 
-    On a GPU the gates are multiplied in fp16, so that scores differ from the engine's in the third digit.
+    On a GPU the gates are multiplied in fp16, so scores differ from the engine's in the third digit.
     """
 
     def __init__(self, path: str | Path, device: str | torch.device | None = None, rows: int | None = None) -> None:
-        """Load the network of a model file onto a device: a GPU if there is one, unless another is named.
+        """Load the network of a model file onto `device`; the default is a GPU if there is one.
 
-        `rows` says how many hypotheses are searched at once; left out, as many as fit into a quarter of the memory.
+        `rows` is the number of hypotheses searched at once; the default is what fits into a quarter of the memory.
         """
         path = Path(path)
         header = read_header(path)
@@ -49,11 +49,11 @@ class BatchedNeural:
         self._starts = Starts(path)
         self._tables = _tables(path, self._device)
         self._rows = rows or _rows_that_fit(self._tables.network, self._device)
-        self.work = Work()  # what all searches took
+        self.work = Work()  # of all searches so far
 
     @property
     def operations(self) -> int:
-        """The multiplications and additions that one step of one hypothesis takes."""
+        """The number of multiplications and additions in one step of one hypothesis."""
         return self._tables.network.operations
 
     def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
@@ -61,13 +61,13 @@ class BatchedNeural:
         return self.complete_batch([prefix], options)[0]
 
     def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
-        """Complete many prefixes; the more at once, the faster."""
+        """Complete many prefixes; larger batches are faster per prefix."""
         if options.deadline_ms is not None:
             raise OptionError("a batched search has no deadline: leave deadline_ms out")
         if options.haste:
             raise OptionError(f"a batched search is exact: leave haste out, got {options.haste}")
         normalised = [normalise_prefix(prefix, self._profile) for prefix in prefixes]
-        # Short ones together: they have few starts and much to find. What is asked twice is searched once.
+        # Prefixes of similar length have similar work and are searched together. Duplicates are searched once.
         distinct = sorted(set(normalised), key=len)
         size = max(1, self._rows // max(options.beam, 8 * options.segmentations))
         batches = [distinct[begin : begin + size] for begin in range(0, len(distinct), size)]
@@ -84,7 +84,7 @@ class BatchedNeural:
     def _search(
         self, prefixes: int, tree: StartTree, options: SearchOptions
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
-        """Return what `Starts.spell` takes."""
+        """Return the arguments of `Starts.spell`."""
         search = BatchedSearch(self._tables, tree, prefixes, options)
         answers = search.run()
         self.work = Work(self.work.rows + search.work.rows, self.work.steps + search.work.steps)
@@ -96,7 +96,7 @@ def _tables(path: Path, device: torch.device) -> SearchTables:
     arrays = read_arrays(path)
     columns = make_columns(arrays, device)
     size = len(columns.pieces)
-    group = 1 << round(np.log2(size) / 2)  # as many groups as columns in one
+    group = 1 << round(np.log2(size) / 2)  # about as many groups as columns per group
     dtype = torch.float16 if device.type == "cuda" else torch.float32
     network = RowNetwork(arrays, columns.pieces, -(-size // group) * group, dtype)
     grammar = Grammar(end=columns.end, spelled=columns.spelled, words=columns.words, group=group)
@@ -110,9 +110,9 @@ def _rows_that_fit(network: RowNetwork, device: torch.device) -> int:
 
 @contextmanager
 def _tf32(device: torch.device) -> Iterator[None]:
-    """Let the output layer, all that is left in fp32 on a GPU, use the fast matrix products."""
+    """Use TF32 for the output layer, the only product left in fp32 on a GPU."""
     before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = before or device.type == "cuda"  # it would cost precision on some CPUs too
+    torch.backends.cuda.matmul.allow_tf32 = before or device.type == "cuda"  # on some CPUs it would also cost precision
     try:
         yield
     finally:
@@ -121,7 +121,7 @@ def _tf32(device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector from going through millions of new completions again and again, for nothing."""
+    """Switch the garbage collector off: it would scan millions of new completions again and again in vain."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,8 +1,8 @@
-"""The vocabulary as tables on a device: what a batched search must know of a piece without spelling it.
+"""The vocabulary as tables on a device: what a batched search needs to know about a piece, without its text.
 
-Pieces are put in the order of their texts, so that those which begin with given characters lie side by side. A text is
-known by its hash, a polynomial over its bytes that does not depend on how the text is cut into pieces:
-hash(text + piece) = hash(text) · power(piece) + value(piece), in integers of 64 bits that wrap round.
+Pieces are sorted by their texts, so that those which begin with given characters are next to each other. A text is
+identified by its hash, a polynomial over its bytes that does not depend on how the text is cut into pieces:
+hash(text + piece) = hash(text) · power(piece) + value(piece), in 64-bit integers modulo 2^64.
 """
 
 import random
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 MARK = "▁".encode()
-WHOLE, BROKEN = 0, 8  # states of a text in UTF-8: whole characters so far, and beyond repair
+WHOLE, BROKEN = 0, 8  # states of a UTF-8 text: complete characters so far; invalid
 _SPELLED_KINDS, _BYTE_KIND = (1, 4), 6
 _MODULUS = 2**64
 _CHANCE = random.Random(20190901)
@@ -26,24 +26,24 @@ _BYTE_VALUES = [_CHANCE.getrandbits(64) for _ in range(256)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """The pieces in the order of the columns: those that spell something by text, single bytes, and the others."""
+    """The pieces in the order of the columns: sorted by text, then single bytes, then those that spell nothing."""
 
-    pieces: Tensor  # (columns): which piece it is
-    places: Tensor  # (pieces): which column it is
-    spelled: int  # this many columns, the first, may be chosen by a search
-    words: tuple[int, int]  # the columns whose pieces begin with a space
+    pieces: Tensor  # (columns): the piece of a column
+    places: Tensor  # (pieces): the column of a piece
+    spelled: int  # the search may choose only the first so many columns
+    words: tuple[int, int]  # first and last + 1 of the columns whose pieces begin with a space
     end: int  # the column that ends a query
     begin: int
-    ends_space: Tensor  # (columns): whether the text ends in a space
+    ends_space: Tensor  # (columns): whether the text ends with a space
     powers: Tensor  # (columns)
     values: Tensor  # (columns)
-    heads: Tensor  # (columns, bytes): the hash of a text's first bytes
-    shrinks: Tensor  # (bytes): what undoes the power of so many bytes
-    wholeness: Tensor | None  # (states, columns): the state after a piece; none where no piece is a single byte
+    heads: Tensor  # (columns, bytes): the hashes of the beginnings of a text, by number of bytes
+    shrinks: Tensor  # (bytes): the inverse of the power of so many bytes
+    wholeness: Tensor | None  # (states, columns): the state after a piece; None if no piece is a single byte
 
 
 def make_columns(arrays: Mapping[str, NDArray[Any]], device: torch.device) -> Columns:
-    """Order the pieces of a model file."""
+    """Build the tables from the pieces of a model file."""
     texts = _surfaces(arrays)
     kinds = arrays["pieces.kind"].tolist()
     by_text = sorted((piece for piece, kind in enumerate(kinds) if kind in _SPELLED_KINDS), key=texts.__getitem__)
@@ -75,7 +75,7 @@ def make_columns(arrays: Mapping[str, NDArray[Any]], device: torch.device) -> Co
 
 
 def _surfaces(arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
-    """Return what each piece adds to a text."""
+    """Return the bytes that each piece adds to a text."""
     text = arrays["pieces.text"].tobytes()
     spelled = [text[begin:end] for begin, end in pairwise(arrays["pieces.begin"].tolist())]
     kinds = arrays["pieces.kind"].tolist()
@@ -86,7 +86,7 @@ def _surfaces(arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
 
 
 def _hashes(text: bytes) -> list[int]:
-    """Return the hash of every beginning of `text`, the empty one first."""
+    """Return the hashes of all beginnings of `text`, the empty one first."""
     return list(accumulate(text, lambda value, byte: (value * _BASE + _BYTE_VALUES[byte]) % _MODULUS, initial=0))
 
 
@@ -95,7 +95,7 @@ def _signed(values: list[int], device: torch.device) -> Tensor:
 
 
 def _wholeness(texts: list[bytes], whole: int, single: int) -> Tensor:
-    """Return the state of a text after each piece, by the state before: the first `whole` are of whole characters."""
+    """Return the state after each piece, by the state before; the first `whole` pieces are complete characters."""
     table = torch.full((BROKEN + 1, len(texts)), BROKEN)
     table[WHOLE, :whole] = WHOLE
     for column in range(whole, whole + single):
@@ -105,7 +105,7 @@ def _wholeness(texts: list[bytes], whole: int, single: int) -> Tensor:
 
 
 def _after_byte(state: int, byte: int) -> int:
-    """Return the state of a text in UTF-8 after one more byte: 1 to 3 wait for as many, 4 to 7 for certain ones."""
+    """Return the state of a UTF-8 text after one more byte; 1 to 3: bytes missing, 4 to 7: certain bytes expected."""
     if state == WHOLE:
         leads = [(0, 0x7F, WHOLE), (0xC2, 0xDF, 1), (0xE0, 0xE0, 4), (0xED, 0xED, 5), (0xE1, 0xEF, 2)]
         leads += [(0xF0, 0xF0, 6), (0xF1, 0xF3, 3), (0xF4, 0xF4, 7)]

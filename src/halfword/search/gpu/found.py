@@ -1,4 +1,4 @@
-"""What a batched search has found so far: the texts that ended, known by their hashes, and their pieces."""
+"""What a batched search has found so far: finished texts, identified by their hashes, and their pieces."""
 
 import math
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ NO_COLUMN = -1
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Piece sequences that spell whole queries."""
+    """Piece sequences that spell complete queries."""
 
     prefixes: Tensor
-    hashes: Tensor  # of the texts; those of different prefixes differ
-    scores: Tensor  # -inf where it may not end after all
-    before: Tensor  # their scores before they ended
+    hashes: Tensor  # of the texts; texts of different prefixes have different hashes
+    scores: Tensor  # -inf if the sequence may not end here
+    before: Tensor  # the scores without the end piece
     links: Tensor
 
 
@@ -28,12 +28,12 @@ class Ended:
 class Ranked:
     """The answers to each prefix (prefixes, count), best first."""
 
-    scores: Tensor  # -inf where there is none
+    scores: Tensor  # -inf: no answer
     links: Tensor
 
 
 class Found:
-    """The texts that ended, and of each prefix the scores of the best: what a further text must exceed."""
+    """The finished texts, and per prefix the best scores, which a further text has to exceed."""
 
     def __init__(self, prefixes: int, count: int, device: torch.device, steps: RowSteps) -> None:
         self._steps = steps
@@ -43,19 +43,19 @@ class Found:
         self._best = Best(scores, torch.zeros_like(scores, dtype=torch.int64))
 
     def add(self, rows: Rows, ends: Tensor, prune: bool) -> None:
-        """Note the rows that end here, and their scores; with `prune` they count only if the search comes to them."""
+        """Record that rows end here with the scores `ends`; with `prune` only what a pruned search reaches."""
         self._best = self._steps.note_ends(self._best, rows, ends)
         before = rows.scores if prune else torch.full_like(rows.scores, math.inf)
         self._ended.append(Ended(rows.prefixes, rows.hashes, ends, before, rows.links))
 
     def bounds(self) -> Tensor:
-        """Return what a further text of each prefix must score to be among the answers."""
+        """Return, per prefix, the score that a further text needs to be among the answers."""
         return self._best.scores[:, -1]
 
     def rank(self, mass: Tensor, options: SearchOptions) -> Ranked:
-        """Return the best texts of all prefixes, whose log-probabilities are `mass`."""
+        """Return the best texts of all prefixes; `mass` are the log-probabilities of the prefixes."""
         ended = _joined(self._ended)
-        # A search that takes the best of all lengths first would have stopped before it came to the others.
+        # The engine takes the best hypothesis of all lengths first. It would have stopped before it reached the others.
         ended = _taken(ended, (ended.before >= self.bounds()[ended.prefixes]).nonzero()[:, 0])
         texts = _merged(ended, options.merge)
         if options.min_probability:
@@ -76,13 +76,13 @@ class Found:
 
 
 def _merged(ended: Ended, merge: bool) -> Ended:
-    """Return each text once: with its best score, or with the sum of all."""
+    """Return each text once, with its best score or, with `merge`, with the sum of all its probabilities."""
     ended = _taken(ended, (ended.scores > -math.inf).nonzero()[:, 0])
     ended = _taken(ended, ended.scores.argsort(descending=True))
     ended = _taken(ended, ended.hashes.argsort(stable=True))
     new = torch.ones_like(ended.hashes, dtype=torch.bool)
     new[1:] = ended.hashes[1:] != ended.hashes[:-1]
-    texts = _taken(ended, new.nonzero()[:, 0])  # the best of each
+    texts = _taken(ended, new.nonzero()[:, 0])  # the best sequence of each text
     if not merge:
         return texts
     number = new.cumsum(0) - 1
@@ -106,23 +106,23 @@ def _taken(ended: Ended, rows: Tensor) -> Ended:
 
 
 class Links:
-    """The starts of a search and the pieces it chose, each piece with a link to what is before it."""
+    """The starts of a search and the pieces it chose; each piece has a link to the one before it."""
 
     def __init__(self, starts: int, device: torch.device) -> None:
-        self.starts = torch.arange(starts, device=device)  # the links to the starts, which lead to themselves
+        self.starts = torch.arange(starts, device=device)  # the links of the starts, which point to themselves
         self._before = [self.starts]
         self._columns = [torch.full_like(self.starts, NO_COLUMN)]
         self._size = starts
 
     def add(self, before: Tensor, columns: Tensor) -> Tensor:
-        """Put `columns` behind the links `before`, and return the new links."""
+        """Append `columns` after the links `before`, and return the new links."""
         self._before.append(before)
         self._columns.append(columns)
         self._size += len(columns)
         return torch.arange(self._size - len(columns), self._size, device=columns.device)
 
     def follow(self, links: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the starts that `links` lead back to, and the columns on the way, the last first (…, depth)."""
+        """Return the starts that `links` lead back to, and the columns on the way in reverse order (…, depth)."""
         before, columns = torch.cat(self._before), torch.cat(self._columns)
         passed = []
         at = links.view(-1)

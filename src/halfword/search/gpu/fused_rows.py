@@ -1,6 +1,6 @@
-"""The small steps of a batched search on a GPU, each in one Triton kernel; `row_steps` tells what they are.
+"""The small steps of a batched search on a GPU, each in one Triton kernel; `row_steps` explains them.
 
-A program of a kernel has one row, or one prefix, which it holds in registers.
+Each program of a kernel has one row or one prefix, which it keeps in registers.
 """
 
 import math
@@ -16,7 +16,7 @@ from halfword.search.gpu.row_steps import RowSteps
 from halfword.search.gpu.rows import Best, Children, Grammar, Norm, Rows, Scored
 
 MOST_COLUMNS = 16384  # a row must fit into one block
-MOST_TEXTS = 128  # compared with each other
+MOST_TEXTS = 128  # all compared with each other
 MOST_PEAKS = 4096  # sorted together
 _FORGET_BIAS = tl.constexpr(FORGET_BIAS)
 _EPSILON = tl.constexpr(NORM_EPSILON)
@@ -114,7 +114,7 @@ def _ends_kernel(
 
 @triton.jit
 def _key(score, name):
-    """Return whole numbers that sort as the scores do, and of equals the lower name first."""
+    """Return integers that sort like the scores; of equal scores the lower name comes first."""
     bits = score.to(tl.int32, bitcast=True)
     rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     return (rising.to(tl.int64) << 32) | (0x7FFFFFFF - name).to(tl.int64)
@@ -219,7 +219,7 @@ class FusedSteps(RowSteps):
         return Scored(logits, peaks, ends)
 
     def note_ends(self, best: Best, rows: Rows, ends: Tensor) -> Best:
-        """Return the best texts after `rows` ended too."""
+        """Return the best texts, those of `rows` included."""
         lines, count = best.scores.shape
         if count + rows.width > MOST_TEXTS:
             return super().note_ends(best, rows, ends)
@@ -248,7 +248,7 @@ class FusedSteps(RowSteps):
         return Children(scores, parents, columns, counts)
 
     def adopt(self, rows: Rows, children: Children, columns: Columns) -> tuple[Rows, Tensor, Tensor]:
-        """Return the children that are of use as rows, their parents, and their columns."""
+        """Return the useful children as rows, their parents, and their columns."""
         lines, width = children.scores.shape
         begins = children.counts.new_zeros(lines + 1)
         torch.cumsum(children.counts, 0, out=begins[1:])

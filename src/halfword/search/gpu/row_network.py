@@ -1,4 +1,4 @@
-"""The network of `network.py` for search: many rows at once, each a sequence of pieces that was read."""
+"""The network of `network.py` for search: many rows at once; a row is a sequence of pieces that was read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from torch.nn import functional
 from halfword.search.gpu.row_steps import RowSteps, steps_on
 from halfword.search.gpu.rows import Norm
 
-_ALIGNED = 8  # rows of a multiple of 16 bytes take the fast matrix products
-_MOST_ROWS = 1 << 16  # whose logits are held at once where only their sums are wanted
-_UNREACHABLE = -1e30  # the logit of a column that is there to fill up
+_ALIGNED = 8  # rows must be multiples of 16 bytes for the fast matrix products
+_MOST_ROWS = 1 << 16  # whose logits are in memory at once if only their sums are needed
+_UNREACHABLE = -1e30  # the logit of a padding column
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """What the network remembers of each row: for every layer its cells and its hidden values (rows, hidden)."""
+    """The state of each row: per layer its cells and its hidden values (rows, hidden)."""
 
     cells: tuple[Tensor, ...]
     hidden: tuple[Tensor, ...]
@@ -28,7 +28,7 @@ class States:
 @dataclass(frozen=True, slots=True)
 class _Layer:
     recurrent: Tensor  # (hidden, 3 × hidden)
-    input: Tensor  # (columns, 3 × hidden) what each piece gives to the gates; above layer 0 (hidden, 3 × hidden)
+    input: Tensor  # layer 0: (columns, 3 × hidden), the gates of each piece; else (hidden, 3 × hidden)
     norm: Norm
 
 
@@ -36,7 +36,7 @@ class RowNetwork:
     """Predicts the next piece of each row. Gates are multiplied in `dtype`; cells, norms and logits are in fp32."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], order: Tensor, width: int, dtype: torch.dtype) -> None:
-        """Take the weights of a model file; its pieces become columns in `order`, filled up to `width`."""
+        """Take the weights of a model file; its pieces become columns in `order`, padded to `width`."""
         device = order.device
         weights = _weights(arrays, device)
         embedding = weights["embedding"][order]
@@ -53,14 +53,14 @@ class RowNetwork:
 
     @property
     def operations(self) -> int:
-        """The multiplications and additions that one row takes."""
+        """The number of multiplications and additions per row."""
         gates = sum(layer.recurrent.numel() for layer in self._layers)
         inputs = sum(layer.input.numel() for layer in self._layers[1:])
         return 2 * (gates + inputs + self._projection.numel() + self._output.numel())
 
     @property
     def bytes_per_row(self) -> int:
-        """The memory that a row takes while it is read and scored, at most."""
+        """The largest memory that a row needs while it is read and scored."""
         states = 10 * self._layers[0].recurrent.numel() // self.hidden_size * self._projection.element_size()
         return 8 * len(self._output) + len(self._layers) * states
 
@@ -71,7 +71,7 @@ class RowNetwork:
         return States((cells,) * layers, (cells.to(self._dtype),) * layers)
 
     def read(self, states: States, parents: Tensor, columns: Tensor) -> States:
-        """Return new rows: each reads a piece after one of the rows of `states`."""
+        """Return new rows: each continues the row `parents` of `states` by reading one piece."""
         cells: list[Tensor] = []
         hidden: list[Tensor] = []
         for layer, cells_before, hidden_before in zip(self._layers, states.cells, states.hidden, strict=True):
@@ -103,7 +103,7 @@ class RowNetwork:
 
 
 def _weights(arrays: Mapping[str, NDArray[Any]], device: torch.device) -> dict[str, Tensor]:
-    """Return the weights in fp32; from 8 bits where the file has no others."""
+    """Return the weights in fp32, converted from int8 if the file has no others."""
     own = {name.removeprefix("network."): array for name, array in arrays.items() if name.startswith("network.")}
     matrices = [name.removesuffix(".int8") for name in own if name.endswith(".int8")]
     whole = {name: own[f"{name}.int8"] * own[f"{name}.scale"][:, None] for name in matrices}

@@ -1,4 +1,4 @@
-"""The small steps of a batched search between its matrix products, in PyTorch; `fused_rows` has them for a GPU."""
+"""The small steps of a batched search between its matrix products, in PyTorch; `fused_rows` has GPU versions."""
 
 import math
 
@@ -19,8 +19,8 @@ class RowSteps:
     ) -> tuple[Tensor, Tensor]:
         """Return the cells and the hidden values of new rows.
 
-        Each row has its `gates` (rows, 3 × hidden), to which the line `columns` of `table` is to be added if there is
-        one; `parents` says which of `cells` it goes on from.
+        `gates` are (rows, 3 × hidden). If there is a `table`, its row `columns` is added to them. `parents` are the
+        rows of `cells` that the new rows continue.
         """
         size = cells.shape[1]
         given = gates.float() if table is None else gates.float() + table[columns]
@@ -30,7 +30,7 @@ class RowSteps:
         return cell, (torch.sigmoid(output) * torch.tanh(cell)).to(gates.dtype)
 
     def score(self, logits: Tensor, bases: Tensor, after_space: Tensor, grammar: Grammar) -> Scored:
-        """Turn logits (rows, columns) into scores, in place: log-probabilities plus `bases`, -inf if not allowed."""
+        """Turn logits (rows, columns) into scores in place: log-probability + `bases`; -inf if not allowed."""
         scores = logits
         scores += (bases - scores.logsumexp(1))[:, None]
         ends = scores[:, grammar.end].masked_fill(after_space, -math.inf)
@@ -39,7 +39,7 @@ class RowSteps:
         return Scored(scores, peaks_of(scores, grammar.group), ends)
 
     def note_ends(self, best: Best, rows: Rows, ends: Tensor) -> Best:
-        """Return the best texts after `rows` ended too, with the scores `ends`."""
+        """Return the best texts, those of `rows` with the scores `ends` included."""
         lines, count = best.scores.shape
         slots = _slots(rows)
         scores = _lowest(lines * rows.width, device=ends.device).index_copy_(0, slots, ends)
@@ -48,16 +48,16 @@ class RowSteps:
         hashes = torch.cat([best.hashes, hashes.view(lines, -1)], 1)
         scores, order = scores.sort(1, descending=True)
         hashes, by_text = hashes.gather(1, order).sort(dim=1, stable=True)
-        scores = scores.gather(1, by_text)  # of those with the same text the best comes first, and stays
+        scores = scores.gather(1, by_text)  # of equal texts the best comes first, and is kept
         scores[:, 1:].masked_fill_(hashes[:, 1:] == hashes[:, :-1], -math.inf)
         scores, order = scores.topk(count, 1)
         return Best(scores, hashes.gather(1, order))
 
     def choose(self, rows: Rows, scored: Scored, bounds: Tensor, beam: int) -> Children:
-        """Choose the best next pieces of each prefix, `beam` of them; of use are those that score at least `bounds`.
+        """Choose the `beam` best next pieces of each prefix; those that score below `bounds` are useless.
 
-        The best score of each group of columns is enough to tell which groups the chosen ones can be in. Of equals the
-        one of the earlier row is better, then that of the earlier column.
+        The best score of each group of columns is enough to find the groups that hold the chosen ones. Of equal scores
+        the earlier row is better, then the earlier column.
         """
         size, groups = len(bounds), scored.peaks.shape[1]
         group = scored.scores.shape[1] // groups
@@ -78,7 +78,7 @@ class RowSteps:
         return Children(best, parents.gather(1, at), chosen.gather(1, at) * group + place % group, counts)
 
     def adopt(self, rows: Rows, children: Children, columns: Columns) -> tuple[Rows, Tensor, Tensor]:
-        """Return the children that are of use as rows (with their parents' links), their parents, and their columns."""
+        """Return the useful children as rows (with their parents' links), their parents, and their columns."""
         width = children.scores.shape[1]
         places = torch.arange(width, device=children.scores.device)
         chosen = (places < children.counts[:, None]).nonzero(as_tuple=True)
@@ -102,13 +102,13 @@ def peaks_of(scores: Tensor, group: int) -> Tensor:
 
 
 def _slots(rows: Rows) -> Tensor:
-    """Return where each row goes in an array (prefixes, width)."""
+    """Return the position of each row in an array (prefixes, width)."""
     places = torch.arange(len(rows.scores), device=rows.scores.device) - rows.begins[rows.prefixes]
     return rows.prefixes * rows.width + places
 
 
 def _highest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the best scores of each line, best first, and their places; unlike topk, of equals the first."""
+    """Return the best scores of each line, best first, and their positions; unlike topk, ties keep their order."""
     best, places = scores.sort(dim=1, descending=True, stable=True)
     return best[:, :count].contiguous(), places[:, :count].contiguous()
 
@@ -118,7 +118,7 @@ def _lowest(*shape: int, device: torch.device) -> Tensor:
 
 
 def steps_on(device: torch.device) -> RowSteps:
-    """Return the fastest steps there are for a device."""
+    """Return the fastest implementation for a device."""
     if device.type != "cuda":
         return RowSteps()
     from halfword.search.gpu.fused_rows import FusedSteps

@@ -1,4 +1,4 @@
-"""The data of a batched search. An open hypothesis of any prefix is a *row*; the rows of a prefix lie side by side."""
+"""The data of a batched search. An open hypothesis is a *row*; the rows of one prefix are next to each other."""
 
 from dataclasses import dataclass
 
@@ -9,38 +9,38 @@ from torch import Tensor
 class Rows:
     """The open hypotheses."""
 
-    width: int  # the most that a prefix can have
+    width: int  # the largest possible number of rows per prefix
     begins: Tensor  # (prefixes + 1): where the rows of each prefix begin
-    prefixes: Tensor  # (rows): whose each is
+    prefixes: Tensor  # (rows): the prefix of each row
     scores: Tensor
     hashes: Tensor  # of their texts
-    links: Tensor  # to their last pieces, or to the starts they are
+    links: Tensor  # to their last pieces; for a start, to itself
     after_space: Tensor
-    wholeness: Tensor | None  # see `columns`
+    wholeness: Tensor | None  # the UTF-8 state, see `columns`
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What can come next."""
+    """The scores of everything that can come next."""
 
-    scores: Tensor  # (rows, columns) of each row with each next piece
-    peaks: Tensor  # (rows, groups) the best of each group of columns
-    ends: Tensor  # (rows) of the rows that end here; -inf where they may not
+    scores: Tensor  # (rows, columns) of each row extended by each piece
+    peaks: Tensor  # (rows, groups) the best score of each group of columns
+    ends: Tensor  # (rows) of rows that end here; -inf if they may not
 
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """The best ways to go on of each prefix (prefixes, width), best first."""
+    """The best extensions of each prefix (prefixes, width), best first."""
 
     scores: Tensor
     parents: Tensor  # rows
     columns: Tensor
-    counts: Tensor  # (prefixes): how many of them are of use
+    counts: Tensor  # (prefixes): how many of them are useful
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """Of each prefix the texts that ended best (prefixes, count), each text once."""
+    """The best finished texts of each prefix (prefixes, count), each text once."""
 
     scores: Tensor
     hashes: Tensor
@@ -48,7 +48,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """What the layer norms of a layer's three gates are multiplied by, and what is added (3, hidden)."""
+    """Scale and bias of the layer norms of a layer's three gates (3, hidden)."""
 
     scale: Tensor
     bias: Tensor
@@ -56,9 +56,9 @@ class Norm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grammar:
-    """Which columns may follow."""
+    """Which columns may come next."""
 
     end: int  # the column that ends a query
-    spelled: int  # this many columns, the first, may be chosen
-    words: tuple[int, int]  # from and to before which column a piece begins with a space: not after another space
-    group: int  # columns whose best score is told
+    spelled: int  # only the first so many columns may be chosen
+    words: tuple[int, int]  # first and last + 1 of the columns that begin with a space; forbidden after a space
+    group: int  # columns per group of `Scored.peaks`

@@ -1,4 +1,4 @@
-"""One search for many prefixes on a device: read the starts and seed, then step by step choose, adopt, read, score."""
+"""One search for many prefixes on a device: read the starts and seed; then repeat choose, adopt, read, score."""
 
 import math
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from halfword.search.gpu.row_steps import peaks_of
 from halfword.search.gpu.rows import Grammar, Rows, Scored
 from halfword.search.gpu.starts import FOLLOWS_SPACE, NO_PIECE, TAIL_IS_SPACE, StartTree
 
-_SEED_STEP, _SEED_FIRST = 0x1E3779B97F4A7C15, 0x2545F4914F6CDD1D  # the hash of each prefix: arbitrary, but different
+_SEED_STEP, _SEED_FIRST = 0x1E3779B97F4A7C15, 0x2545F4914F6CDD1D  # give each prefix a different, arbitrary hash
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTables:
-    """What a search reads and never changes."""
+    """The tables that a search only reads."""
 
     columns: Columns
     network: RowNetwork
@@ -31,33 +31,33 @@ class SearchTables:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was found, (prefixes, count) each."""
+    """The completions found (prefixes, count)."""
 
-    scores: Tensor  # -inf where there is none
-    tails: Tensor  # bytes of the prefix that are given up
-    pieces: Tensor  # (prefixes, count, depth) the last first; NO_PIECE is none
+    scores: Tensor  # -inf: none
+    tails: Tensor  # bytes at the end of the prefix that the pieces replace
+    pieces: Tensor  # (prefixes, count, depth) in reverse order; NO_PIECE: none
 
 
 @dataclass(slots=True)
 class Work:
-    """What a search took."""
+    """The work of a search."""
 
-    rows: int = 0  # steps of the network, over all hypotheses and starts
-    steps: int = 0  # pieces of the longest hypothesis beyond its prefix
+    rows: int = 0  # steps of the network, summed over all hypotheses and starts
+    steps: int = 0  # pieces that the longest hypothesis adds to its prefix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceStarts:
-    """A `StartTree` where the search needs it."""
+    """A `StartTree` on the device."""
 
     level_ends: list[int]
-    width: int  # the most starts that a prefix has
+    width: int  # the largest number of starts of a prefix
     parents: Tensor
-    above: Tensor  # the parents, counted in their own level
+    above: Tensor  # the parents, as indices within their level
     pieces: Tensor
     begins: Tensor  # where the starts of each prefix begin
     prefixes: Tensor
-    slots: Tensor  # where a start is in an array (prefixes, width)
+    slots: Tensor  # the position of a start in an array (prefixes, width)
     nodes: Tensor
     tails: Tensor
     firsts: Tensor
@@ -66,7 +66,7 @@ class DeviceStarts:
 
     @classmethod
     def of(cls, tree: StartTree, prefixes: int, device: torch.device) -> Self:
-        """Copy the tree of so many prefixes to a device, all at once."""
+        """Copy the tree to a device in one transfer."""
         counts = np.bincount(tree.prefixes, minlength=prefixes)
         width = int(counts.max())
         begins = np.concatenate([[0], np.cumsum(counts)])
@@ -121,9 +121,9 @@ class BatchedSearch:
             levels.append(network.read(levels[-1], starts.above[begin:end], columns[begin:end]))
         states = _joined(levels)
         scores = network.follow(states, starts.parents, columns)
-        scores[0] = 0.0  # the begin piece, its own parent
+        scores[0] = 0.0  # the begin piece is its own parent
         ancestors = starts.parents
-        for _ in range(len(levels).bit_length()):  # sum up over twice as many pieces each time
+        for _ in range(len(levels).bit_length()):  # each round doubles the number of pieces summed
             scores = scores + scores[ancestors]
             ancestors = ancestors[ancestors]
         self.work.rows += len(columns)
@@ -146,7 +146,7 @@ class BatchedSearch:
         )
 
     def _score_starts(self, rows: Rows, states: States) -> Scored:
-        """Do what `_score` does; but a start has its own next pieces, and ends only where it is to be echoed."""
+        """Like `_score`, but a start must spell its freed characters first, and ends only if it is to be echoed."""
         starts, options = self._starts, self._options
         scored = self._score(rows, states)
         free = starts.tails == 0
@@ -162,7 +162,7 @@ class BatchedSearch:
         return Scored(scores, peaks_of(scores, self._grammar.group), scored.ends.masked_fill(~echoes, -math.inf))
 
     def _score(self, rows: Rows, states: States) -> Scored:
-        """Find what can come next."""
+        """Score everything that can come next."""
         logits = self._network.logits(states)
         scored = self._network.steps.score(logits, rows.scores, rows.after_space, self._grammar)
         if rows.wholeness is None:
@@ -170,7 +170,7 @@ class BatchedSearch:
         return replace(scored, ends=scored.ends.masked_fill(rows.wholeness != WHOLE, -math.inf))
 
     def _expand(self, rows: Rows, scored: Scored) -> tuple[Rows, Tensor, Tensor]:
-        """Return the best children of all rows as the next rows, their parents, and the columns they add."""
+        """Return the best children as the next rows, their parents, and the columns they add."""
         steps, table = self._network.steps, self._columns.wholeness
         bounds = torch.maximum(self._found.bounds(), self._floor)
         if not self._options.prune:

@@ -1,4 +1,4 @@
-"""Where the searches of many prefixes set out, and how what they find is spelled: the engine's part in them."""
+"""The engine's part in a batched search: where searches start, and how completions are spelled."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,9 +21,9 @@ class StartTree(NamedTuple):
     """The starts of many prefixes and the tree of their pieces; `engine/search/starts.h` explains it."""
 
     level_ends: Integers
-    parents: Integers  # by node
+    parents: Integers  # per node
     pieces: Integers
-    prefixes: Integers  # by start
+    prefixes: Integers  # per start
     nodes: Integers
     tails: Integers
     firsts: Integers
@@ -38,7 +38,7 @@ class Starts:
         self._segmenter = import_engine().Segmenter(open_model_file(path, read_header(path)))
 
     def tree(self, prefixes: Sequence[str], options: SearchOptions) -> StartTree:
-        """Return where the searches of normalised `prefixes` set out."""
+        """Return the starts of normalised `prefixes`."""
         return StartTree(*self._segmenter.start_tree(prefixes, engine_options(options), 0))
 
     def spell(
@@ -46,8 +46,9 @@ class Starts:
     ) -> list[list[Completion]]:
         """Return the completions of each prefix.
 
-        `scores` (prefix, place) is finite where there is one, `tails` says how many bytes of the prefix it gives up,
-        and `reversed_pieces` (prefix, place, piece) what it puts there, the last piece first; `NO_PIECE` is none.
+        `scores` (prefix, place) is finite where there is a completion. `tails` is the number of bytes at the end of the
+        prefix that it replaces. `reversed_pieces` (prefix, place, piece) are its pieces in reverse order; `NO_PIECE`:
+        none.
         """
         spelled: list[list[Completion]] = self._segmenter.spell_batch(
             prefixes, scores, tails, reversed_pieces, Completion

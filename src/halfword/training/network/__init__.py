@@ -1,1 +1,1 @@
-"""The neural network and how it learns."""
+"""The neural network and its training."""

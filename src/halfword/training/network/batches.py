@@ -1,7 +1,7 @@
-"""Queries as rows of tokens, shuffled anew every epoch and packed into batches.
+"""Queries as rows of tokens, shuffled in every epoch and packed into batches.
 
-A query is stored once, however often it was typed; an epoch is a shuffled list of row numbers in which each row occurs
-as often as its query was typed.
+Each query is stored once, with its count. An epoch is a shuffled list of row numbers in which each row occurs as often
+as its query was typed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,10 +22,10 @@ _ENCODED_AT_ONCE = 100_000
 
 
 class TokenSource(Protocol):
-    """Gives the pieces of queries: always the same ones, or a segmentation drawn at every reading."""
+    """Gives the pieces of queries: always the same, or a segmentation that is drawn each time."""
 
     def tokens(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """Return the targets of each row (rows, most tokens): pieces, end, then IGNORED."""
+        """Return the targets of each row (rows, most tokens): its pieces, the end piece, then IGNORED."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Queries:
     """The queries of a split, ready to be read."""
 
     source: TokenSource
-    counts: Tensor  # (queries): how often each was typed
-    characters: int  # of all rows, an end counted as one
+    counts: Tensor  # (queries)
+    characters: int  # in all rows; an end counts as one
     begin: int  # the piece that every query begins with
 
     @property
     def rows(self) -> int:
-        """How many queries an epoch reads."""
+        """The number of queries that an epoch reads."""
         return int(self.counts.sum())
 
 
@@ -63,7 +63,7 @@ def best_tokens(queries: list[str], segmenter: Segmenter, most_tokens: int, devi
 
 
 def _fill(table: NDArray[np.integer], segmenter: Segmenter, queries: list[str]) -> None:
-    """Write the targets of `queries` into the first rows of `table`, all at once, since a loop would be slow."""
+    """Write the targets of `queries` into the first rows of `table`, all at once, because a loop would be slow."""
     targets = [[*pieces, segmenter.end] for pieces in segmenter.encode(queries)]
     lengths = np.fromiter(map(len, targets), np.int64, len(targets))
     flat = np.fromiter(chain.from_iterable(targets), np.int64, lengths.sum())
@@ -74,38 +74,38 @@ def _fill(table: NDArray[np.integer], segmenter: Segmenter, queries: list[str]) 
 
 
 def read_queries(counts: Mapping[str, int], source: TokenSource, begin: int, device: torch.device) -> Queries:
-    """Put the counts of a split beside the tokens of its queries."""
+    """Combine the counts of a split with the tokens of its queries."""
     numbers = torch.tensor(list(counts.values()), device=device)
     characters = sum((len(query) + 1) * count for query, count in counts.items())
     return Queries(source, numbers, characters, begin)
 
 
 def epoch_rows(counts: Tensor, generator: torch.Generator) -> Tensor:
-    """Return the row of every reading in an epoch, in random order."""
+    """Return the rows that an epoch reads, in random order; a row occurs as often as its query was typed."""
     rows = torch.repeat_interleave(torch.arange(len(counts), device=counts.device, dtype=torch.int32), counts)
     return rows[torch.randperm(len(rows), generator=generator, device=counts.device)]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some batches of an epoch as rows of targets; each batch is sorted by falling length."""
+    """Some batches of an epoch as rows of targets; each batch is sorted by length, the longest query first."""
 
     targets: Tensor  # (batches, queries, most tokens)
-    active: Tensor  # (batches, most tokens): the queries still running at each step
+    active: Tensor  # (batches, most tokens): how many queries have a token at each step
 
     def __len__(self) -> int:
         return len(self.targets)
 
     def batches(self, begin: int) -> Iterator[Batch]:
-        """Pack each batch as tightly as it goes."""
+        """Yield the batches, packed without empty slots."""
         for targets, active in zip(self.targets, self.active.tolist(), strict=True):
             yield pack(targets, tuple(running for running in active if running) or (1,), begin)
 
 
 def make_chunk(targets: Tensor, batch: int, world: World = World()) -> Chunk:  # noqa: B008
-    """Cut rows of targets into batches; the last one is filled up with empty rows.
+    """Divide rows of targets into batches; the last one is padded with empty rows.
 
-    Of several processes each takes its share of every batch, longest and shortest queries alike.
+    With several processes each takes its share of every batch, with the same mix of long and short queries.
     """
     missing = -len(targets) % batch
     filled = torch.nn.functional.pad(targets, (0, 0, 0, missing), value=IGNORED).view(-1, batch, targets.shape[1])
@@ -117,7 +117,7 @@ def make_chunk(targets: Tensor, batch: int, world: World = World()) -> Chunk:  #
 
 
 def pack(targets: Tensor, active: tuple[int, ...], begin: int) -> Batch:
-    """Lay the running queries of each step one after the other; the input of a step is the target before it."""
+    """Concatenate the tokens of all steps; the input of a step is the target of the step before it."""
     inputs = torch.nn.functional.pad(targets[:, :-1], (1, 0), value=begin)
     steps = range(len(active))
     return Batch(

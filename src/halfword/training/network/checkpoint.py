@@ -1,4 +1,4 @@
-"""The state of an unfinished training, so that it can go on where it stopped.
+"""The state of an unfinished training, from which it can be resumed.
 
 A checkpoint is a safetensors file. `__metadata__` holds `halfword-checkpoint`, the version of this layout, and `state`,
 a JSON text of `State`. Its arrays: `now.*` the weights, `best.*` those of the best epoch so far, `mean.*` and
@@ -26,19 +26,19 @@ FORMAT = "1"
 class State:
     """Where a training stands."""
 
-    options: dict[str, Any]  # of the run; a run that goes on must have the same
-    data: dict[str, int]  # what the data looks like, for the same reason
-    epoch: int = 0  # epochs that are over
-    step: int = 0  # steps of the epoch that are over
+    options: dict[str, Any]  # of the run; a resumed run must have the same
+    data: dict[str, int]  # fingerprint of the data, which must be the same too
+    epoch: int = 0  # finished epochs
+    step: int = 0  # finished steps of the current epoch
     steps_in_all: int = 0
-    seconds: float = 0.0  # spent so far
-    loss_sum: float = 0.0  # of the epoch so far
-    queries: int = 0  # read in the epoch so far
-    history: list[dict[str, float]] = field(default_factory=list)  # an entry an epoch
+    seconds: float = 0.0  # of training so far
+    loss_sum: float = 0.0  # in the current epoch
+    queries: int = 0  # read in the current epoch
+    history: list[dict[str, float]] = field(default_factory=list)  # one entry per epoch
 
     @property
     def best(self) -> dict[str, float] | None:
-        """Return the entry of the epoch with the least validation loss."""
+        """Return the entry of the epoch with the lowest validation loss."""
         return min(self.history, key=lambda entry: entry["valid_loss"], default=None)
 
 
@@ -52,7 +52,7 @@ def write_checkpoint(path: Path, state: State, arrays: dict[str, Tensor]) -> Non
 
 
 def read_checkpoint(path: Path) -> tuple[State, dict[str, Tensor]]:
-    """Read a checkpoint back."""
+    """Read a checkpoint."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
@@ -62,7 +62,7 @@ def read_checkpoint(path: Path) -> tuple[State, dict[str, Tensor]]:
     except (OSError, SafetensorError) as error:
         raise ModelFileError(f"{path} cannot be read ({error}); delete it and train again") from error
     if metadata.get("halfword-checkpoint") != FORMAT:
-        raise ModelFileError(f"{path} is no checkpoint of this version; delete it and train again")
+        raise ModelFileError(f"{path} is not a checkpoint of this version; delete it and train again")
     return State(**json.loads(metadata["state"])), arrays
 
 
@@ -72,7 +72,7 @@ def named(prefix: str, arrays: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def check_same(path: Path, found: dict[str, Any], asked: dict[str, Any], what: str) -> None:
-    """Refuse to go on with other options or other data than before."""
+    """Refuse to resume with other options or other data than before."""
     different = sorted(name for name in {*found, *asked} if found.get(name) != asked.get(name))
     if different:
         changes = ", ".join(f"{name} was {found.get(name)}, is {asked.get(name)}" for name in different)
@@ -82,18 +82,18 @@ def check_same(path: Path, found: dict[str, Any], asked: dict[str, Any], what: s
 
 
 def cpu_copy(arrays: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return copies that later steps do not change."""
+    """Return copies on the CPU, which later steps do not change."""
     return {name: array.detach().to("cpu", copy=True) for name, array in arrays.items()}
 
 
 def fingerprint(counts: dict[str, int]) -> dict[str, int]:
-    """Return numbers that tell one dataset from another."""
+    """Return numbers that differ between datasets."""
     mixed = zlib.crc32("\n".join(counts).encode())
     return {"queries": len(counts), "rows": sum(counts.values()), "crc": mixed}
 
 
 def describe(options: NetworkTraining) -> dict[str, Any]:
-    """Return the options as one level of JSON."""
+    """Return the options as a flat JSON object."""
     flat: dict[str, Any] = {}
     for name, value in json.loads(json.dumps(asdict(options))).items():
         flat |= value if isinstance(value, dict) else {name: value}

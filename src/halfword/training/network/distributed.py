@@ -13,13 +13,13 @@ from halfword.core.errors import OptionError
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The processes that train together, and which of them this one is."""
+    """The number of processes that train together, and the rank of this one."""
 
     rank: int = 0
     size: int = 1
 
     def sum(self, values: list[float], device: torch.device) -> list[float]:
-        """Add up each value over all processes."""
+        """Return the sum of each value over all processes."""
         if self.size == 1:
             return values
         total = torch.tensor(values, dtype=torch.float64, device=device)
@@ -27,7 +27,7 @@ class World:
         return [float(value) for value in total.tolist()]
 
     def average_gradients(self, network: nn.Module) -> None:
-        """Give every process the mean of all gradients; the network is small, so one message carries them."""
+        """Replace the gradients of every process by their mean; the network is small, so one message is enough."""
         if self.size == 1:
             return
         gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
@@ -40,7 +40,7 @@ class World:
             gradient.copy_(part.view_as(gradient))
 
     def from_first(self, content: bytes, device: torch.device) -> bytes:
-        """Return the bytes that the first process holds."""
+        """Return the bytes that the first process has."""
         if self.size == 1:
             return content
         length = torch.tensor([len(content)], device=device)
@@ -53,10 +53,10 @@ class World:
 
 
 def choose_device(name: str | None) -> torch.device:
-    """Return the device called `name`, or the best one that this process has."""
+    """Return the device called `name`, or without a name the best that this process has."""
     has_cuda = torch.cuda.is_available()
     if name == "cuda" and not has_cuda:
-        raise OptionError("no CUDA device is there; leave out --device or type --device cpu")
+        raise OptionError("no CUDA device is available; leave out --device or use --device cpu")
     if name not in (None, "cpu", "cuda"):
         raise OptionError(f"device must be cpu or cuda, got {name!r}")
     if name == "cpu" or not has_cuda:
@@ -66,7 +66,7 @@ def choose_device(name: str | None) -> torch.device:
 
 @contextmanager
 def join_world(device: torch.device) -> Iterator[World]:
-    """Meet the other processes of a `torchrun`, or stay alone."""
+    """Join the other processes of a `torchrun`; without one, train alone."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield World()
         return
@@ -75,6 +75,6 @@ def join_world(device: torch.device) -> Iterator[World]:
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield World(distributed.get_rank(), distributed.get_world_size())
-        distributed.barrier()  # a process that left while another still listens would take it down
+        distributed.barrier()  # if one process left while another still waits for it, that one would fail
     finally:
         distributed.destroy_process_group()

@@ -1,7 +1,7 @@
 """A recurrent layer for the GPU: bf16 matrix products, and everything between two of them in one Triton kernel.
 
-It computes what `network.Layer` computes, forwards and backwards; the cell and the layer norms stay in fp32. Dropout is
-drawn by hashing (seed, place), so that the way back draws it again instead of reading it from memory.
+It computes the same as `network.Layer`, forward and backward. The cell and the layer norms stay in fp32. Dropout is
+drawn by hashing (seed, position), so that the backward pass can draw it again instead of reading it from memory.
 """
 
 from typing import Any
@@ -15,20 +15,20 @@ from triton.language.extra import libdevice
 from halfword.core.model_file import FORGET_BIAS, NORM_EPSILON
 
 _WARPS = 8
-_SUM_ROWS, _SUM_COLUMNS, _SUM_PARTS = 32, 128, 96  # a tile, and how many programs share the rows of a column
+_SUM_ROWS, _SUM_COLUMNS, _SUM_PARTS = 32, 128, 96  # size of a tile; programs that share the rows of a column
 _FORGET_BIAS = tl.constexpr(FORGET_BIAS)
 _EPSILON = tl.constexpr(NORM_EPSILON)
 
 
 @triton.jit
 def _add(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5):
-    """Add six values at once: one round over the threads instead of six."""
+    """Add six values at once: one reduction over the threads instead of six."""
     return a0 + b0, a1 + b1, a2 + b2, a3 + b3, a4 + b4, a5 + b5
 
 
 @triton.jit
 def _keep(seed, place, share):
-    """Return 1 / (1 - share), or 0 for a share of the places, by the last rounds of MurmurHash3."""
+    """Return the dropout factor: 0 for `share` of the positions, else 1 / (1 - share); MurmurHash3's final mix."""
     bits = place.to(tl.uint32) * 0x9E3779B1 ^ seed.to(tl.uint32)
     bits = (bits ^ (bits >> 16)) * 0x85EBCA6B
     bits = (bits ^ (bits >> 13)) * 0xC2B2AE35
@@ -130,7 +130,7 @@ def _backward_kernel(
     tl.store(into, y0.to(tl.bfloat16), mask=inside)
     tl.store(into + size, y1.to(tl.bfloat16), mask=inside)
     tl.store(into + 2 * size, y2.to(tl.bfloat16), mask=inside)
-    y0 *= w0  # w is 0 outside, so the sums are over the row alone
+    y0 *= w0  # w is 0 outside the row, so the sums are over the row only
     y1 *= w1
     y2 *= w2
     t0, a0, t1, a1, t2, a2 = tl.reduce((y0, y0 * x0, y1, y1 * x1, y2, y2 * x2), 0, _add)
@@ -145,7 +145,7 @@ def _norm_kernel(
     gates, statistics, to_normed, sums, tokens,
     size: tl.constexpr, block_rows: tl.constexpr, block_columns: tl.constexpr,
 ):  # fmt: skip
-    """Add up the gradients of scale and bias over the tokens; each program has its own sums, so none is atomic."""
+    """Sum the gradients of scale and bias over the tokens; each program has its own sums, so no atomics are needed."""
     per_gate = (size + block_columns - 1) // block_columns
     gate = tl.program_id(0) // per_gate
     in_gate = tl.program_id(0) % per_gate * block_columns + tl.arange(0, block_columns)
@@ -169,7 +169,7 @@ def _norm_kernel(
 
 
 class FusedLayer(torch.autograd.Function):
-    """The hidden states of packed inputs, as `network.Layer` gives them."""
+    """The hidden states of packed inputs, as `network.Layer` computes them."""
 
     @staticmethod
     def forward(
@@ -181,7 +181,7 @@ class FusedLayer(torch.autograd.Function):
         share: float,
         seed: Tensor,
     ) -> Tensor:
-        """Take gates (tokens, 3 × hidden) from the inputs alone, in bf16; `norm` is all scales, then all biases."""
+        """Return the hidden states; `gates` (tokens, 3 × hidden) are bf16, `norm` holds all scales, then all biases."""
         tokens, size = len(gates), recurrent.shape[1]
         gates = gates.contiguous()
         hidden, before = gates.new_empty(tokens, size), gates.new_empty(tokens, size)
@@ -206,7 +206,7 @@ class FusedLayer(torch.autograd.Function):
         """Return the gradients of gates, recurrent and norm."""
         gates, recurrent, norm, cell, before, statistics, seed = context.saved_tensors
         active, size = context.active, recurrent.shape[1]
-        to_hidden = gradients[0].contiguous()  # nobody else reads it, so it is added to in place
+        to_hidden = gradients[0].contiguous()  # nothing else reads it, so it is changed in place
         to_gates, to_normed = torch.empty_like(gates), torch.empty_like(gates)
         to_cell = norm.new_zeros(active[0], size)
         block, starts = triton.next_power_of_2(size), _starts(active)

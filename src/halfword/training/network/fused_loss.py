@@ -1,4 +1,4 @@
-"""The cross-entropy of pieces on the GPU: loss and gradient in one reading of the logits."""
+"""The cross-entropy of pieces on the GPU: loss and gradient in one pass over the logits."""
 
 from typing import Any
 
@@ -34,17 +34,17 @@ def _loss_kernel(
 
 
 class FusedLoss(torch.autograd.Function):
-    """A share of the sum of the losses of all targets but the negative ones.
+    """`share` times the sum of the losses of all targets, without the negative ones.
 
-    Its gradient is written over the logits, which nobody needs any more, so this must be what `backward` is called on.
-    With a teacher the gradient is that of the loss in which the teacher's probabilities are `trust` of the target.
+    Its gradient overwrites the logits, which are not needed any more. So `backward` must be called on this loss itself.
+    With a teacher, `trust` of each target is the probabilities of the teacher.
     """
 
     @staticmethod
     def forward(
         context: Any, logits: Tensor, targets: Tensor, share: float, taught: Tensor | None = None, trust: float = 0.0
     ) -> Tensor:
-        """Return `share` of the sum; `taught` are the probabilities that a teacher gives each piece."""
+        """Return `share` times the sum; `taught` are the teacher's probabilities of each piece."""
         tokens, pieces = logits.shape
         losses = logits.new_empty(tokens)
         block = triton.next_power_of_2(pieces)
@@ -57,5 +57,5 @@ class FusedLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
-        """Return the gradient that was found on the way."""
+        """Return the gradient that `forward` computed."""
         return context.saved_tensors[0], None, None, None, None

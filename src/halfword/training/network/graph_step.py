@@ -1,7 +1,7 @@
-"""One step of training on a GPU, recorded once as a CUDA graph and then replayed without waiting for Python.
+"""One training step on a GPU, recorded once as a CUDA graph and then replayed without waiting for Python.
 
-Batches of one size look alike: at each step of a query nearly the same number of queries is still running. So one
-graph, wide enough for all batches of a chunk, serves them all, and little arithmetic falls on empty slots.
+Batches of one size are similar: at each position nearly the same number of queries is still running. So one graph that
+is wide enough for all batches of a chunk serves them all, and little arithmetic is spent on empty slots.
 """
 
 import warnings
@@ -23,12 +23,12 @@ from halfword.training.network.step import Stepper
 from halfword.training.network.teacher import Teacher, mean_probabilities, taught_losses
 
 _ROUND = 128  # the width of a step is rounded up to batch / _ROUND
-_ALIGNED = 8  # bf16 rows of a multiple of 16 bytes take the fast matrix products
-_MOST_PIECES_AT_ONCE = 4096  # up to here the embedding's gradient is a matrix product
+_ALIGNED = 8  # bf16 rows must be multiples of 16 bytes for the fast matrix products
+_MOST_PIECES_AT_ONCE = 4096  # up to this vocabulary the embedding's gradient is a matrix product
 
 
 class GraphStepper(Stepper):
-    """Trains on the GPU in bf16; weights, moments, cells, norms and the output layer stay in fp32."""
+    """Trains on the GPU in bf16; weights, Adam's moments, cells, norms and the output layer stay in fp32."""
 
     def __init__(
         self, network: Network, options: NetworkTraining, begin: int, world: World, teacher: Teacher | None = None
@@ -55,7 +55,7 @@ class GraphStepper(Stepper):
         return torch.optim.AdamW(self.network.parameters(), lr=rate, weight_decay=decay, fused=True, capturable=True)
 
     def load(self, chunk: Chunk) -> None:
-        """Copy the chunk to where the graph reads it; record a new graph if it does not fit into the old one."""
+        """Copy the chunk into the buffers of the graph; record a new graph if it does not fit into the old one."""
         if self._targets.shape[1:] != chunk.targets.shape[1:] or len(self._targets) < len(chunk):
             self._targets, self._graph = chunk.targets.clone(), None
         self._targets[: len(chunk)].copy_(chunk.targets)
@@ -97,8 +97,8 @@ class GraphStepper(Stepper):
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Attempting to run cuBLAS")  # it makes what it misses
-            for _ in range(2):  # what is compiled or allocated on first use must not be recorded
+            warnings.filterwarnings("ignore", "Attempting to run cuBLAS")  # it creates its own context
+            for _ in range(2):  # first use compiles and allocates, which must not be recorded
                 self._gradients()
         torch.cuda.current_stream().wait_stream(side)
         self._graph = torch.cuda.CUDAGraph()
@@ -108,7 +108,7 @@ class GraphStepper(Stepper):
     def _gradients(self) -> Tensor:
         self.optimizer.zero_grad(set_to_none=True)
         with _tf32():
-            loss = self._loss()  # a query, as if all of the batch were there
+            loss = self._loss()  # per query, as if the batch were full
             loss.backward()
         return loss.detach().double() * self.options.batch
 
@@ -140,7 +140,7 @@ class GraphStepper(Stepper):
         states = functional.dropout(_embed(inputs, network.embedding), options.input_dropout, learns)
         for number, layer in enumerate(network.layers):
             assert isinstance(layer, Layer)
-            weight = layer.input if number else _aligned(layer.input)  # as wide as the embedded pieces
+            weight = layer.input if number else _aligned(layer.input)  # padded like the embedded pieces
             if number:
                 states = functional.dropout(states, options.hidden_dropout, learns)
             gates = functional.linear(states, _half(weight))
@@ -153,7 +153,7 @@ class GraphStepper(Stepper):
 
 @contextmanager
 def _tf32() -> Iterator[None]:
-    """Let the output layer, all that is left in fp32, use the fast matrix products; validation stays exact."""
+    """Use TF32 for the output layer, the only product left in fp32; validation stays exact."""
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = True
     try:
@@ -167,17 +167,17 @@ def _half(weight: Tensor) -> Tensor:
 
 
 def _aligned(weight: Tensor) -> Tensor:
-    """Widen rows with zeros, by one at least."""
+    """Pad rows with zeros to an aligned width, by at least one."""
     return _aligned_to(weight, weight.shape[1])
 
 
 def _with_one(bias: Tensor) -> Tensor:
-    """Widen a bias like rows, with a 1 in the first place added: there the output layer has its own bias."""
+    """Pad a bias like rows, with a 1 in the first added position, where the output layer has its own bias."""
     return functional.pad(functional.pad(bias, (0, 1), value=1.0), (0, _ALIGNED - len(bias) % _ALIGNED - 1))
 
 
 def _with_bias(network: Network) -> Tensor:
-    """Return the output layer with its bias as one more input, so that no sum over all tokens is needed for it."""
+    """Return the output layer with its bias as one more input, so that its gradient needs no sum over all tokens."""
     return _aligned_to(torch.cat([network.embedding, network.output_bias[:, None]], 1), network.embedding.shape[1])
 
 
@@ -186,7 +186,7 @@ def _aligned_to(weight: Tensor, width: int) -> Tensor:
 
 
 def _embed(inputs: Tensor, embedding: Tensor) -> Tensor:
-    """Look the pieces up; as a product with one-hot rows, because its gradient then is a product too, not a scatter."""
+    """Look up embeddings; the gradient is a product with one-hot rows, which is faster than a scatter."""
     table = _half(_aligned(embedding))
     if len(embedding) > _MOST_PIECES_AT_ONCE:
         return functional.embedding(inputs, table)

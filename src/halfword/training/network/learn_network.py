@@ -36,7 +36,7 @@ from halfword.training.segment import Segmenter, piece_arrays, train_segmenter
 
 @dataclass(frozen=True, slots=True)
 class LearnedNetwork:
-    """What goes into the model file, and whether this process is the one that writes it."""
+    """The arrays for the model file, and whether this process is the one that writes it."""
 
     arrays: dict[str, Array]
     card: dict[str, Any]
@@ -47,7 +47,7 @@ class LearnedNetwork:
 def learn_network(
     data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Callable[[str], None]
 ) -> LearnedNetwork:
-    """Train a network, or go on with one that was stopped, and return the best that was found."""
+    """Train a network, or resume a training that was stopped, and return the best epoch."""
     started = time.monotonic()
     device = choose_device(run.device)
     with join_world(device) as world:
@@ -78,7 +78,7 @@ def make_stepper(
     device: torch.device,
     teacher: Teacher | None = None,
 ) -> Stepper:
-    """Make a fresh network and what trains it fastest on `device`."""
+    """Make a new network and the stepper that trains it fastest on `device`."""
     network = Network(segmenter.size, options.network, seeded(torch.device("cpu"), options.seed, "weights")).to(device)
     if device.type == "cuda" and find_spec("triton"):
         from halfword.training.network.graph_step import GraphStepper
@@ -91,7 +91,7 @@ def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str
     path = checkpoint_path(output)
     if run.resume:
         state, arrays = read_checkpoint(path)
-        state.options["time_limit"] = fresh.options["time_limit"]  # one may well grow impatient
+        state.options["time_limit"] = fresh.options["time_limit"]  # a resumed training may have another time limit
         check_same(path, state.options, fresh.options, "options")
         check_same(path, state.data, fresh.data, "data")
         return state, arrays

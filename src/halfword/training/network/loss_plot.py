@@ -1,4 +1,4 @@
-"""A plot of the losses of a training, as an SVG file of a few lines."""
+"""A plot of the losses of a training, as a small SVG file."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""The language model of the paper: an LSTM with coupled gates, a layer norm a gate, and tied embeddings.
+"""The language model of the paper: an LSTM with coupled gates, one layer norm per gate, and tied embeddings.
 
-A wide layer may sum its hidden values up in fewer numbers for its own next step, which makes that step cheaper; the
-output layer still sees all of them.
+A wide layer may have a low-rank recurrence: its hidden values are reduced to fewer numbers (the summary) for its own
+next step, which makes that step cheaper. The output layer still sees all of them.
 
-A batch is packed: its queries are sorted by falling length, and step t holds only the queries still running, so that
-no arithmetic is spent on padding. All steps lie one after the other in one array of tokens; `active[t]` says how many
-belong to step t.
+A batch is packed: its queries are sorted by length, the longest first, and step t has tokens only of the queries that
+are still running. So no arithmetic is spent on padding. The tokens of all steps are one after the other in one array;
+`active[t]` is the number of tokens of step t.
 """
 
 import math
@@ -25,7 +25,7 @@ IGNORED = -1  # the target of a slot that holds no token
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Packed queries: what is read, what should follow, and how many queries are still running at each step."""
+    """Packed queries: the tokens to read, the tokens to predict, and how many queries are running at each step."""
 
     inputs: Tensor  # (tokens)
     targets: Tensor  # (tokens)
@@ -33,14 +33,14 @@ class Batch:
 
 
 class Layer(nn.Module):
-    """One recurrent layer; the three thirds of every array are the forget gate, the output gate and the candidate."""
+    """One recurrent layer; the thirds of every array belong to the forget gate, the output gate and the candidate."""
 
     def __init__(self, input_size: int, hidden_size: int, summary_size: int, generator: torch.Generator) -> None:
         super().__init__()
         bound = 1 / math.sqrt(hidden_size)
         self.hidden_size = hidden_size
         self.input = _uniform((3 * hidden_size, input_size), bound, generator)
-        if summary_size:  # the product of both has the spread that one matrix would have
+        if summary_size:  # so that their product has the variance that a full matrix would have
             self.recurrent = _uniform((3 * hidden_size, summary_size), math.sqrt(3 / summary_size), generator)
             self.summary: nn.Parameter | None = _uniform((summary_size, hidden_size), bound, generator)
         else:
@@ -50,7 +50,7 @@ class Layer(nn.Module):
         self.norm_bias = nn.Parameter(torch.zeros(3 * hidden_size))
 
     def recurrence(self) -> Tensor:
-        """Return what the hidden values of a step give to the gates of the next (3 × hidden, hidden)."""
+        """Return the recurrent matrix (3 × hidden, hidden)."""
         return self.recurrent if self.summary is None else self.recurrent @ self.summary
 
     def forward(self, inputs: Tensor, active: tuple[int, ...], dropout: float, generator: torch.Generator) -> Tensor:
@@ -76,14 +76,14 @@ class Layer(nn.Module):
         forget, output, candidate = normed.unbind(1)
         forget = torch.sigmoid(forget + FORGET_BIAS)
         candidate = drop(torch.tanh(candidate), dropout, generator)
-        cell = torch.lerp(candidate, cell, forget)  # the input gate is what the forget gate leaves
+        cell = torch.lerp(candidate, cell, forget)  # coupled gates: input gate = 1 − forget gate
         return torch.sigmoid(output) * torch.tanh(cell), cell
 
 
 class _Collect(torch.autograd.Function):
-    """Passes the gates on; on the way back, finds the gradient of the recurrent weights, for all steps in one product.
+    """Returns the gates unchanged; the backward pass computes the gradient of the recurrent weights in one product.
 
-    Left to itself, PyTorch would add up a matrix as large as the weights at every step.
+    PyTorch alone would add a matrix as large as the weights at every step.
     """
 
     @staticmethod
@@ -108,15 +108,15 @@ class Network(nn.Module):
         self.projection = _uniform((width, hidden), 1 / math.sqrt(hidden), generator)
         self.projection_bias = _uniform((width,), 1 / math.sqrt(hidden), generator)
         sizes = [width] + [hidden] * options.layers
-        summary = options.summary_size if options.summary_size < hidden else 0  # else there is nothing to be saved
+        summary = options.summary_size if options.summary_size < hidden else 0  # a larger summary would save nothing
         self.layers = nn.ModuleList(Layer(size, hidden, summary, generator) for size in sizes[:-1])
 
     def forward(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        """Return the loss in nats of each token (tokens); 0 where there is none."""
+        """Return the loss of each token in nats (tokens); 0 for empty slots."""
         return token_losses(self.logits(batch, generator), batch.targets)
 
     def logits(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        """Return how every piece is rated as the next one (tokens, pieces)."""
+        """Return the logits of the next piece (tokens, pieces)."""
         options, training = self.options, self.training
         states = functional.embedding(batch.inputs, self.embedding)
         states = drop(states, options.input_dropout * training, generator)
@@ -133,18 +133,18 @@ class Network(nn.Module):
         return {_file_name(name): value.detach().float().cpu().numpy() for name, value in self.state_dict().items()}
 
     def load_weights(self, weights: Weights) -> None:
-        """Take over the weights of a model file."""
+        """Copy the weights of a model file into the network."""
         names = {_file_name(name): name for name in self.state_dict()}
         self.load_state_dict({names[name]: torch.tensor(weight) for name, weight in weights.items()})
 
 
 def token_losses(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return the loss in nats of each token (tokens); 0 where there is none."""
+    """Return the loss of each token in nats (tokens); 0 for empty slots."""
     return functional.cross_entropy(logits, targets, ignore_index=IGNORED, reduction="none")
 
 
 def drop(values: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """Set a share of the values to zero and raise the others, so that the sum is expected to stay."""
+    """Dropout: set a share of the values to zero and scale the others, so that the expected sum is unchanged."""
     if not share:
         return values
     return values * torch.empty_like(values).bernoulli_(1 - share, generator=generator).div_(1 - share)

@@ -1,4 +1,4 @@
-"""How a network is trained: the options, the presets, and the learning rate as training goes on; needs no torch."""
+"""How a network is trained: the options, the presets and the learning-rate schedule; needs no PyTorch."""
 
 import math
 from collections.abc import Mapping
@@ -12,22 +12,22 @@ from halfword.training.segment import Kind, SegmentOptions
 
 
 class Schedule(StrEnum):
-    """How the learning rate moves."""
+    """The schedule of the learning rate."""
 
     CONSTANT = "constant"
-    DECAY = "decay"  # up over the warm-up, then down to zero in a straight line
+    DECAY = "decay"  # rises linearly during the warm-up, then falls linearly to zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkOptions:
-    """The sizes of a network, and how much of it is dropped while it learns."""
+    """The sizes of a network, and its dropout during training."""
 
     embedding_size: int = 100
     hidden_size: int = 600
     layers: int = 1
-    summary_size: int = 0  # fewer numbers that the hidden values are summed up in for a layer's next step; 0: all
+    summary_size: int = 0  # rank of the recurrence: numbers that a layer passes to its next step; 0: all
     input_dropout: float = 0.0
-    recurrent_dropout: float = 0.25  # of the candidate, drawn anew at every step
+    recurrent_dropout: float = 0.25  # of the candidate, drawn at every step
     hidden_dropout: float = 0.0  # between layers
     output_dropout: float = 0.0
 
@@ -42,21 +42,21 @@ class NetworkOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkTraining:
-    """Everything that decides which network comes out."""
+    """Everything that the trained network depends on, besides the data."""
 
     segment: SegmentOptions = field(default_factory=SegmentOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
-    alpha: float = 0.2  # how sharply unigram segmentations are drawn; 0 takes the best one, as char and bpe do
+    alpha: float = 0.2  # of subword regularisation (unigram pieces); 0: always the best segmentation
     epochs: int = 30
-    batch: int = 0  # queries a step, in each process; 0 for what suits the data
-    learning_rate: float = 0.0  # of Adam, at its highest; 0 for what suits the batch
+    batch: int = 0  # queries per step, in each process; 0: chosen by the size of the data
+    learning_rate: float = 0.0  # of Adam, the highest value; 0: chosen by the batch
     schedule: Schedule = Schedule.DECAY
     warmup: float = 0.05  # share of the training over which the learning rate rises
-    clip: float = 0.25  # longest gradient
+    clip: float = 0.25  # the gradient norm is clipped at this value
     weight_decay: float = 0.0
-    teachers: tuple[str, ...] = ()  # model files whose networks, their mean, teach this one
-    teacher_share: float = 0.7  # of the target that is what a teacher says, where there is one, not the next piece
-    most_tokens: int = 40  # a query is cut here
+    teachers: tuple[str, ...] = ()  # model files; the mean of their predictions is the teacher
+    teacher_share: float = 0.7  # share of the target that is the teacher's prediction; the rest is the next piece
+    most_tokens: int = 40  # longer queries are cut
     seed: int = 0
     time_limit: float | None = None  # minutes
 
@@ -74,20 +74,21 @@ class NetworkTraining:
 
     @property
     def samples(self) -> bool:
-        """Whether a segmentation is drawn at every reading."""
+        """Whether a segmentation is drawn each time a query is read."""
         return self.segment.kind is Kind.UNIGRAM and self.alpha > 0
 
     def fitted(self, rows: int, processes: int = 1) -> "NetworkTraining":
-        """Return these options with a batch that suits so many queries an epoch, and a learning rate that suits it.
+        """Return these options with a batch for `rows` queries per epoch, and a learning rate for that batch.
 
-        A small log needs many small steps, a large one fills a GPU; Adam's steps may grow with the root of the batch.
+        A small log needs many small steps; a large log can fill a GPU. The learning rate of Adam may grow with the
+        square root of the batch.
         """
         batch = self.batch or min(max(2 ** ((rows // _STEPS_AN_EPOCH).bit_length() - 1), 64), _LARGEST_BATCH)
         rate = self.learning_rate or _HIGHEST_RATE * min(math.sqrt(batch * processes / _LARGEST_BATCH), 1.0)
         return replace(self, batch=batch, learning_rate=rate)
 
     def learning_rate_at(self, progress: float) -> float:
-        """Return the learning rate when `progress` of the training, from 0 to 1, is over.
+        """Return the learning rate at `progress`, from 0 (beginning) to 1 (end of the training).
 
         >>> NetworkTraining(learning_rate=0.1, warmup=0.5).learning_rate_at(0.75)
         0.05
@@ -98,7 +99,7 @@ class NetworkTraining:
         return self.learning_rate * max(min(rising, (1 - progress) / (1 - self.warmup)), 0.0)
 
 
-_STEPS_AN_EPOCH = 100  # at the least, where the log allows batches of 64
+_STEPS_AN_EPOCH = 100  # at least, unless the batch would be smaller than 64
 _LARGEST_BATCH = 4096
 _HIGHEST_RATE = 2e-2  # at the largest batch
 
@@ -111,10 +112,10 @@ def _check(name: str, value: float, least: float, most: float) -> None:
 PRESETS = {
     "default": NetworkTraining(network=NetworkOptions(embedding_size=256, hidden_size=400)),
     "fast": NetworkTraining(network=NetworkOptions(embedding_size=128, hidden_size=300)),
-    "teacher": NetworkTraining(  # too large to ask at every key
+    "teacher": NetworkTraining(  # too large to be asked at every keystroke
         network=NetworkOptions(embedding_size=300, hidden_size=1200, input_dropout=0.1, output_dropout=0.3), epochs=60
     ),
-    "taught": NetworkTraining(  # what teachers say is smooth already, so less is dropped
+    "taught": NetworkTraining(  # the teachers' predictions already regularise, so there is less dropout
         network=NetworkOptions(embedding_size=1000, hidden_size=1200, summary_size=320, recurrent_dropout=0.1),
         epochs=60,
         teacher_share=0.9,
@@ -129,11 +130,11 @@ PRESETS = {
 }
 
 
-TEACHERS = 5  # for a taught network, each from other weights: what they agree on is worth more than what one says
+TEACHERS = 5  # with different initial weights; their mean is a better target than one of them
 
 
 def checkpoint_path(output: Path) -> Path:
-    """Return where the state of an unfinished training of the model file `output` lies."""
+    """Return the path of the checkpoint of an unfinished training of the model file `output`."""
     return output.with_name(f"{output.name}.checkpoint")
 
 
@@ -145,7 +146,7 @@ def preset_named(name: str) -> NetworkTraining:
 
 
 def changed(options: NetworkTraining, changes: Mapping[str, Any]) -> NetworkTraining:
-    """Return `options` with some fields changed, those of `segment` and `network` named without their owner."""
+    """Return `options` with changed fields; fields of `segment` and `network` are named directly."""
     ready = dict(changes)
     for name, kind in {"kind": Kind, "schedule": Schedule}.items():
         if name in ready:

@@ -1,9 +1,9 @@
-"""Subword regularisation: a unigram segmentation drawn afresh whenever a query is read.
+"""Subword regularisation: a unigram segmentation is drawn each time a query is read.
 
 SentencePiece draws a path through the lattice of a query with probability ∝ exp(alpha × the sum of its scores), over
-all paths (l = ∞). The same draw is made here for many queries at once, on the CPU or the GPU: the chance that a piece
-of so many characters begins at a position, given that some piece begins there, never changes, so it is worked out once;
-a reading then walks from the beginning of the query and takes one random number a piece.
+all paths (l = ∞). Here the same distribution is sampled for many queries at once, on the CPU or the GPU. Given that
+some piece begins at a position, the probability that it has a certain length is constant, so it is computed once. A
+sample then goes through the query from its beginning and takes one random number per piece.
 """
 
 import re
@@ -17,20 +17,20 @@ from halfword.training.network.network import IGNORED
 from halfword.training.segment import Segmenter
 
 _QUERIES_AT_ONCE = 50_000
-_UNKNOWN = 0x10FFFF  # code points that no query holds stand for unknown characters ...
+_UNKNOWN = 0x10FFFF  # code points that occur in no query stand for unknown characters ...
 _BYTE = 0x100000  # ... and for the bytes that spell them
 _ALMOST_ONE = 1 - 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class SampledTokens:
-    """The lattices of all queries: position p of query q, after its p-th character, is number first[q] + p."""
+    """The lattices of all queries: position p of query q (after its p-th character) has the number first[q] + p."""
 
     first: Tensor  # (queries): the number of position 0
-    length: Tensor  # (queries): the characters of the query
-    key: Tensor  # (edges): the position where the edge begins, plus the share of the edges there up to this one
+    length: Tensor  # (queries): the number of characters
+    key: Tensor  # (edges): the position where the edge begins + the cumulative probability of the edges there
     piece: Tensor  # (edges)
-    width: Tensor  # (edges): the characters of the piece
+    width: Tensor  # (edges): the number of characters of the piece
     end: int  # the piece that ends a query
     most_tokens: int
 
@@ -55,7 +55,7 @@ class SampledTokens:
 def sampled_tokens(
     queries: list[str], segmenter: Segmenter, most_tokens: int, alpha: float, device: torch.device
 ) -> SampledTokens:
-    """Work out the lattices of `queries`."""
+    """Compute the lattices of `queries`."""
     trie = _Trie(segmenter, device)
     parts = [
         _lattice(queries[start : start + _QUERIES_AT_ONCE], trie, alpha)
@@ -76,7 +76,7 @@ def sampled_tokens(
 
 
 class _Trie:
-    """All pieces as a trie whose children are found by binary search, so that any alphabet fits."""
+    """All pieces as a trie; children are found by binary search, so that any alphabet is possible."""
 
     def __init__(self, segmenter: Segmenter, device: torch.device) -> None:
         self.device = device
@@ -113,18 +113,18 @@ class _Trie:
 
     def _spell(self, unknown: re.Match[str]) -> str:
         if not self.spelled:
-            return chr(_UNKNOWN)  # a run of unknown characters is one piece, as SentencePiece has it
+            return chr(_UNKNOWN)  # a run of unknown characters is one piece, as in SentencePiece
         return "".join(chr(_BYTE + byte) for byte in unknown[0].encode())
 
     def child(self, node: Tensor, code: Tensor) -> Tensor:
-        """Return the node that follows, or -1."""
+        """Return the child node, or -1."""
         key = node * len(self.codes) + code
         place = torch.searchsorted(self.edge_keys, key).clamp_(max=len(self.edge_keys) - 1)
         return torch.where((self.edge_keys[place] == key) & (node >= 0), self.edge_nodes[place], -1)
 
 
 def _lattice(queries: list[str], trie: _Trie, alpha: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return length, key, piece and width as `SampledTokens` has them, for positions that begin at 0."""
+    """Return length, key, piece and width of `SampledTokens`, with positions that begin at 0."""
     codes, length = trie.codes_of(queries)
     first = torch.cumsum(length + 1, 0) - length - 1
     pieces, weights = _edges(codes, length, first, trie)
@@ -139,11 +139,11 @@ def _lattice(queries: list[str], trie: _Trie, alpha: float) -> tuple[Tensor, Ten
 
 
 def _edges(codes: Tensor, length: Tensor, first: Tensor, trie: _Trie) -> tuple[Tensor, Tensor]:
-    """Return the piece of each width that begins at each position and its score (positions, widest)."""
+    """Return, per position and width, the piece that begins there, and its score (positions, widest)."""
     device, total = codes.device, int(length.sum()) + len(length)
     query = torch.repeat_interleave(torch.arange(len(length), device=device), length)
     start = torch.arange(len(codes), device=device)
-    begin, last = start + query, (first + length)[query]  # positions: a query has one more than it has characters
+    begin, last = start + query, (first + length)[query]  # a query has one position more than characters
     pieces = torch.full((total, trie.widest), -1, dtype=torch.int32, device=device)
     scores = torch.full((total, trie.widest), -torch.inf, device=device, dtype=torch.float64)
     node = torch.zeros(len(codes), dtype=torch.int64, device=device)
@@ -159,7 +159,7 @@ def _edges(codes: Tensor, length: Tensor, first: Tensor, trie: _Trie) -> tuple[T
 
 
 def _shares(weights: Tensor, length: Tensor, first: Tensor) -> Tensor:
-    """Return the chance of each edge among those that begin where it begins, by the sums of all paths to the end."""
+    """Return the probability of each edge among those that begin at its position, from sums over all paths."""
     total, widest = weights.shape
     sums = torch.full((total + widest,), -torch.inf, dtype=torch.float64, device=weights.device)
     sums[first + length] = 0.0
@@ -169,5 +169,5 @@ def _shares(weights: Tensor, length: Tensor, first: Tensor) -> Tensor:
         sums[here] = torch.logsumexp(sums[here[:, None] + widths] + weights[here], 1)
     here = torch.arange(total, device=weights.device)
     shares = torch.exp(sums[here[:, None] + widths] + weights - sums[here][:, None])
-    shares[first + length] = 0.0  # nothing begins after the last character
+    shares[first + length] = 0.0  # no piece begins after the last character
     return shares

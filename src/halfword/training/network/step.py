@@ -1,4 +1,4 @@
-"""One step of training: read a batch, follow the gradient."""
+"""One training step: read a batch, compute the gradient, update the weights."""
 
 import hashlib
 
@@ -13,7 +13,7 @@ from halfword.training.network.teacher import Teacher, taught_losses
 
 
 class Stepper:
-    """Trains on one batch of a chunk after the other, plainly; `loss_sum` adds up the loss of every query read."""
+    """Trains on the batches of a chunk in plain PyTorch; `loss_sum` is the sum of the losses of all queries read."""
 
     def __init__(
         self, network: Network, options: NetworkTraining, begin: int, world: World, teacher: Teacher | None = None
@@ -33,7 +33,7 @@ class Stepper:
         return torch.optim.AdamW(self.network.parameters(), lr=rate, weight_decay=decay, fused=True)
 
     def load(self, chunk: Chunk) -> None:
-        """Make the batches of `chunk` those that `step` takes by their number."""
+        """Set the chunk whose batches `step` refers to by their position."""
         self._batches = list(chunk.batches(self.begin))
 
     def step(self, position: int, number: int, learning_rate: float) -> None:
@@ -53,7 +53,7 @@ class Stepper:
         self.loss_sum += objective.detach() if taught is None else token_losses(logits.detach(), batch.targets).sum()
 
     def moments(self) -> dict[str, Tensor]:
-        """Return what Adam remembers, by the names of a checkpoint."""
+        """Return the moments of Adam, by their names in a checkpoint."""
         moments = {}
         for name, parameter in self.network.named_parameters():
             state = self.optimizer.state[parameter]
@@ -62,7 +62,7 @@ class Stepper:
         return moments
 
     def restore(self, arrays: dict[str, Tensor], steps: int) -> None:
-        """Take over what Adam remembered after so many steps."""
+        """Restore the moments of Adam after `steps` steps."""
         for name, parameter in self.network.named_parameters():
             self.optimizer.state[parameter] = {
                 "step": torch.tensor(float(steps), device=self.device),
@@ -72,6 +72,6 @@ class Stepper:
 
 
 def seeded(device: torch.device, *key: int | str) -> torch.Generator:
-    """Return a generator that depends on `key` alone, so that nothing random needs to be remembered."""
+    """Return a generator that depends only on `key`, so that a checkpoint need not store random states."""
     digest = hashlib.blake2b(repr(key).encode(), digest_size=7).digest()
     return torch.Generator(device).manual_seed(int.from_bytes(digest))

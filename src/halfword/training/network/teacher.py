@@ -1,4 +1,4 @@
-"""Distillation: larger networks tell a smaller one how likely every piece is as the next, not only which one came."""
+"""Distillation: a network learns from the predictions of larger networks, not only from the next piece."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from halfword.training.segment import Segmenter, piece_arrays
 
 @dataclass(frozen=True, slots=True)
 class Teacher:
-    """One network or several, which then count as one that says their mean."""
+    """One network, or several whose predictions are averaged."""
 
     networks: tuple[Network, ...]
 
     @torch.no_grad()
     def probabilities(self, batch: Batch) -> Tensor:
-        """Return how likely each piece is as the next one (tokens, pieces)."""
-        generator = torch.Generator(batch.inputs.device)  # for nothing: a teacher drops nothing
+        """Return the probabilities of the next piece (tokens, pieces)."""
+        generator = torch.Generator(batch.inputs.device)  # not used: a teacher has no dropout
         return mean_probabilities(network.logits(batch, generator) for network in self.networks)
 
 
 def mean_probabilities(logits: Iterable[Tensor]) -> Tensor:
-    """Return the mean of the probabilities that networks give."""
+    """Return the mean of the probabilities of several networks."""
     probabilities = [each.softmax(1) for each in logits]
     return sum(probabilities[1:], start=probabilities[0]) / len(probabilities)
 
 
 def taught_losses(logits: Tensor, targets: Tensor, taught: Tensor | None, trust: float) -> Tensor:
-    """Return the loss of each token (tokens) when `trust` of its target is what the teacher says."""
+    """Return the loss of each token (tokens); `trust` of its target is the teacher's prediction."""
     losses = token_losses(logits, targets)
     if taught is None:
         return losses
@@ -46,7 +46,7 @@ def taught_losses(logits: Tensor, targets: Tensor, taught: Tensor | None, trust:
 
 
 def read_teacher(paths: Sequence[str], segmenter: Segmenter, device: torch.device) -> Teacher | None:
-    """Read the networks of model files; they must know the same pieces as the network that they are to teach."""
+    """Read the networks of model files; they must have the same pieces as the network that learns from them."""
     networks = tuple(_network(Path(path), segmenter).to(device).eval().requires_grad_(False) for path in paths)
     return Teacher(networks) if networks else None
 
@@ -54,12 +54,12 @@ def read_teacher(paths: Sequence[str], segmenter: Segmenter, device: torch.devic
 def _network(path: Path, segmenter: Segmenter) -> Network:
     header = read_header(path)
     if not header.holds("network"):
-        raise ModelFileError(f"{path} has no network that could teach; name a model file with one")
+        raise ModelFileError(f"{path} has no network, so it cannot be a teacher; name a model file with a network")
     arrays = read_arrays(path)
     ours = piece_arrays(segmenter)["pieces.text"].data
     if arrays["pieces.text"].tobytes() != ours:
         raise ModelFileError(
-            f"{path} knows other pieces than the network to be taught; train both from the same data with the same "
+            f"{path} has other pieces than the network to be trained; train both from the same data with the same "
             f"segmentation and vocabulary"
         )
     weights: Weights = {
@@ -68,7 +68,7 @@ def _network(path: Path, segmenter: Segmenter) -> Network:
         if name.startswith("network.") and not name.endswith((".int8", ".scale"))
     }
     if "embedding" not in weights:
-        raise ModelFileError(f"{path} keeps its network in 8 bits alone, which is too coarse to teach")
+        raise ModelFileError(f"{path} stores its network in 8 bits only, which is too coarse for a teacher")
     layers = sum(name.endswith(".norm_scale") for name in weights)
     width, hidden = weights["projection"].shape
     summary = len(weights.get("layer0.summary", ()))

@@ -1,4 +1,4 @@
-"""The training of a network: epochs, validation, checkpoints, and going on after a stop."""
+"""The training of a network: epochs, validation, checkpoints, resuming."""
 
 import json
 import math
@@ -18,22 +18,22 @@ from halfword.training.network.checkpoint import State, cpu_copy, write_checkpoi
 from halfword.training.network.options import NetworkTraining, checkpoint_path
 from halfword.training.network.step import Stepper, seeded
 
-_CHUNK = 64  # batches that are drawn and sorted at once
+_CHUNK = 64  # batches that are drawn and sorted together
 _VALID_BATCH = {"cpu": 512, "cuda": 2048}
 
 
 class TrainingStopped(HalfwordError):
-    """Training ended before its time: interrupted, or the loss is no number any more."""
+    """Training ended early: it was interrupted, or the loss is not a number any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is told while a network learns."""
+    """The progress of a training."""
 
     epoch: int
     epochs: int
-    loss: float  # nats a query, over the epoch so far
-    perplexity: float  # a character
+    loss: float  # nats per query, in the current epoch
+    perplexity: float  # per character
     queries_per_second: float
     seconds_left: float
 
@@ -47,15 +47,15 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a training runs, without a bearing on what comes out."""
+    """How a training runs; the result does not depend on these options."""
 
-    device: str | None = None  # cpu or cuda; left out, the best there is
+    device: str | None = None  # cpu or cuda; None: the best available
     resume: bool = False
     checkpoint_minutes: float = 5.0
 
 
 class Training:
-    """A network on its way; call `run` once."""
+    """A training in progress; call `run` once."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Training:
         self._segmenter = torch.frombuffer(bytearray(segmenter), dtype=torch.uint8)
         self._batch_of_all = self.options.batch * self.world.size
         self._steps_per_epoch = math.ceil(train.rows / self._batch_of_all)
-        self._look_every = 1 if stepper.device.type == "cpu" else 32  # a look waits for the GPU
+        self._look_every = 1 if stepper.device.type == "cpu" else 32  # a check has to wait for the GPU
         self._started = time.monotonic() - state.seconds
         self._saved = time.monotonic()
         self._valid_seconds = self._speed = self._epoch_started = 0.0
@@ -115,7 +115,7 @@ class Training:
         return make_chunk(targets, self._batch_of_all, self.world)
 
     def _look(self, progress: Callable[[str], None], interrupted: bool) -> bool:
-        """Add up the loss, tell how it goes and save when it is time; return whether the time limit is over."""
+        """Sum the loss, report progress, save if it is time; return whether the time limit is over."""
         state = self.state
         first = self.world.rank == 0
         seconds = time.monotonic() - self._started
@@ -128,7 +128,7 @@ class Training:
         if save or stop:
             self._save()
         if stop:
-            raise TrainingStopped(f"stopped in epoch {state.epoch + 1}; go on with the same command and --resume")
+            raise TrainingStopped(f"stopped in epoch {state.epoch + 1}; continue with the same command and --resume")
         progress(str(self._report()))
         return self.options.time_limit is not None and self._progress() >= 1
 
@@ -136,7 +136,7 @@ class Training:
         if not math.isfinite(loss):
             rate = self.options.learning_rate_at(self._progress())
             raise TrainingStopped(
-                f"the loss is no number any more in epoch {self.state.epoch + 1} at a learning rate of {rate:.2g}; "
+                f"the loss is not a number any more in epoch {self.state.epoch + 1} at a learning rate of {rate:.2g}; "
                 f"train again with a lower --learning-rate"
             )
 
@@ -166,7 +166,7 @@ class Training:
 
     @torch.no_grad()
     def validate(self) -> float:
-        """Return the mean loss of the validation queries in nats; each process reads its share."""
+        """Return the mean loss of the validation queries, in nats; each process reads its share."""
         self.network.eval()
         counts, device = self.valid.counts, self.stepper.device
         rows = torch.arange(self.world.rank, len(counts), self.world.size, device=device)
@@ -185,7 +185,7 @@ class Training:
         return float((losses.double() * weights).sum())
 
     def _progress(self) -> float:
-        """Return how much of the training is over, from 0 to 1: steps, or time where that is scarcer."""
+        """Return how much of the training is done, from 0 to 1: by steps or by time, whichever is further."""
         done = self.state.steps_in_all / (self._steps_per_epoch * self.options.epochs)
         if self.options.time_limit is None:
             return done
@@ -219,5 +219,5 @@ class Training:
 
 
 def log_path(output: Path) -> Path:
-    """Return where the log of a training lies: a JSON object a line, an epoch each."""
+    """Return the path of the log of a training: one JSON object per line, one line per epoch."""
     return output.with_name(f"{output.name}.log.jsonl")

@@ -10,7 +10,7 @@ from halfword.core.model_file import Array
 Weights = dict[str, NDArray[np.float32]]  # by name in the model file, without `network.`
 
 
-_READ_WHOLE = ("network.embedding", "network.projection", "network.layer0.input")  # in fp32, when a model is loaded
+_READ_WHOLE = ("network.embedding", "network.projection", "network.layer0.input")  # read in fp32 when a model is loaded
 
 
 def network_arrays(weights: Mapping[str, NDArray[np.float32]]) -> dict[str, Array]:
@@ -24,16 +24,16 @@ def network_arrays(weights: Mapping[str, NDArray[np.float32]]) -> dict[str, Arra
 
 
 def without_unused(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return arrays of a model file without the 8-bit form of what the engine takes from the fp32 form.
+    """Return arrays of a model file without the int8 form of matrices that the engine reads in fp32.
 
-    Only a narrow embedding is multiplied in 8 bits; it is rounded when it is loaded.
+    Of these only a narrow embedding is multiplied in int8; it is quantised when it is loaded.
     """
     unused = {f"{name}.{form}" for name in _READ_WHOLE if name in arrays for form in ("int8", "scale")}
     return {name: array for name, array in arrays.items() if name not in unused}
 
 
 def in_8_bits(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return arrays of a model file, the network's matrices in 8 bits alone."""
+    """Return arrays of a model file with the network's matrices in int8 only."""
     small = {name: array for name, array in arrays.items() if f"{name}.int8" not in arrays}
     for name, array in list(small.items()):
         if name.startswith("network.") and array.dtype == "F32" and array.shape is not None and len(array.shape) == 2:
@@ -47,7 +47,7 @@ def _in_8_bits(name: str, weight: NDArray[np.float32]) -> dict[str, Array]:
 
 
 def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return a matrix (outputs, inputs) as whole numbers from -127 to 127 and a scale for each output."""
+    """Quantise a matrix (outputs, inputs): integers from -127 to 127, and one scale per output."""
     largest = np.abs(matrix).max(axis=1)
     scale = np.where(largest > 0, largest / 127, 1).astype(np.float32)
     return np.rint(matrix / scale[:, None]).astype(np.int8), scale
