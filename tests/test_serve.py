@@ -244,6 +244,12 @@ def test_blocked_phrases_are_neither_completed_nor_offered(model: Path, tmp_path
     assert client.ask("GET /complete?q=&n=3").texts == ["new york", "news", "web"]  # the gaps are filled
 
 
+def test_gaps_are_filled_however_many_are_blocked(make_model: MakeModel) -> None:
+    blocked = {f"porn {number}": 9 for number in range(5)}
+    model = make_model(blocked | {"popcorn": 2, "poll": 1, "pope": 1})
+    assert client_for(model).ask("GET /complete?q=po&n=2").texts == ["popcorn", "poll"]
+
+
 def test_the_shipped_blocklist_holds_unless_told_otherwise(make_model: MakeModel, tmp_path: Path) -> None:
     model = make_model({"porn": 9, "popcorn": 2, "poll": 1})
     mine = tmp_path / "mine"

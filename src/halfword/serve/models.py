@@ -10,7 +10,7 @@ from threading import Lock
 from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.model_file import read_header
 from halfword.core.text import Profile, profile_named
-from halfword.search.filtered import Blocklist, read_blocklist
+from halfword.search.filtered import Filtered, read_blocklist
 from halfword.search.model import Completer, SearchOptions, load
 from halfword.serve.http.cache import Cache
 
@@ -23,9 +23,8 @@ _BLOCKS, _BLOCK_SIZE = 64, 4096
 class Served:
     """Everything that an answer depends on. A request takes it once, so that no answer mixes two of them."""
 
-    completer: Completer
+    completer: Completer  # which leaves out what is blocked
     profile: Profile
-    blocklist: Blocklist | None
     version: str  # as answers name it
     etag: bytes
     cache: Cache
@@ -64,13 +63,13 @@ class Models:
             return True
 
     def _load(self) -> Served:
-        completer = load(self._model)
+        model = load(self._model)
         profile = profile_named(read_header(self._model).card["profile"])
-        _try(self._model, completer)
-        blocklist = read_blocklist(*self._blocklists, profile=profile) if self._blocklists else None
+        _try(self._model, model)
+        completer = Filtered(model, read_blocklist(*self._blocklists, profile=profile)) if self._blocklists else model
         digest = fingerprint(*self._paths())
         version, etag = f"{self._model.stem}@{digest}", f'W/"{digest}"'.encode()
-        return Served(completer, profile, blocklist, version, etag, Cache(self._cache))
+        return Served(completer, profile, version, etag, Cache(self._cache))
 
     def _paths(self) -> list[Path]:
         return [self._model, *self._blocklists]

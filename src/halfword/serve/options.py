@@ -20,7 +20,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         _check("longest prefix", self.longest_prefix, 1, 10_000)
-        # A blocklist asks for as many again, to fill the gaps it makes.
+        # A blocklist asks for more than this, to fill the gaps it makes.
         _check("most completions", self.most_completions, 1, MOST_COMPLETIONS // 2)
         _check("most prefixes", self.most_prefixes, 1, 10_000)
         _check("largest body", self.largest_body, 1, 2**30)

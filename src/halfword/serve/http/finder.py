@@ -1,11 +1,11 @@
-"""From a prefix to its completions: cache, queue, deadline and blocklist."""
+"""From a prefix to its completions: cache, queue and deadline."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
 from time import perf_counter
 
 from halfword.core.text import normalise_prefix
-from halfword.search.model import Completion, SearchOptions
+from halfword.search.model import SearchOptions
 from halfword.serve.http.cache import Found
 from halfword.serve.http.gate import Gate
 from halfword.serve.http.metrics import Metrics
@@ -54,20 +54,9 @@ class Finder:
     def _search(self, served: Served, typed: str, count: int, began: float) -> Found:
         begin = perf_counter()
         share = _share(begin - began, self._deadline_ms)
-        completions = self._allowed(served, typed, count, share)
+        completions = served.completer.complete(typed, self._options(count, share))
         spent_ms = (perf_counter() - begin) * 1000
         return Found(typed, completions, whole=spent_ms < self._deadline_ms * share)
-
-    def _allowed(self, served: Served, typed: str, count: int, share: float) -> list[Completion]:
-        blocklist, complete = served.blocklist, served.completer.complete
-        if blocklist is None:
-            return complete(typed, self._options(count, share))
-        found = complete(typed, self._options(count, share))
-        allowed = blocklist.allowed(found)
-        if len(allowed) < len(found) == count:  # there may be more behind those that were struck out
-            found = complete(typed, self._options(2 * count, share))
-            allowed = blocklist.allowed(found)
-        return allowed[:count]
 
 
 def _options(deadline_ms: float, count: int, share: float) -> SearchOptions:
