@@ -53,7 +53,7 @@ def serve_instant(model: Path, workers: int) -> None:
     with bind(options.host, 0) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = App(options, models, metrics, log)
-        Supervisor(workers, app, listener, models, metrics, log).run(lambda: print(address, flush=True))
+        Supervisor(options, app, listener, models, metrics, log).run(lambda: print(address, flush=True))
 
 
 def measure_load(command: list[str], prefixes: Sequence[str], connections: int, seconds: float) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def main() -> None:
     with bind("127.0.0.1", 0) as listener:
         app = App(options, models, metrics, log)
         port = listener.getsockname()[1]
-        Supervisor(1, app, listener, models, metrics, log).run(lambda: print(port, flush=True))
+        Supervisor(options, app, listener, models, metrics, log).run(lambda: print(port, flush=True))
 
 
 if __name__ == "__main__":

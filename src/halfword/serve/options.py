@@ -35,6 +35,7 @@ class ServeOptions:
     port: int = 8080  # 0: any that is free
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
+    connections: int = 2048  # open at once, in each worker; above that the one silent for longest is closed
     queue: int = 128  # requests that may wait, in each worker
     deadline_ms: float = 50.0  # a request's, its time in the queue included
     cache: int = 4096  # answers kept, in each worker; 0 keeps none
@@ -53,6 +54,7 @@ class ServeOptions:
     def __post_init__(self) -> None:
         _check("port", self.port, 0, 65_535)
         _check("workers", self.workers, 1, 1024)
+        _check("connections", self.connections, 1, 60_000)
         _check("queue", self.queue, 0, 1_000_000)
         _check("deadline", self.deadline_ms, 1, 3_600_000)
         _check("cache", self.cache, 0, 10_000_000)

@@ -26,10 +26,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class AskedBatch:
-    """Several prefixes to complete alike."""
+    """Several prefixes to complete."""
 
-    prefixes: list[str]
-    count: int
+    prefixes: list[Asked]
     pad: bool = False
 
 
@@ -66,8 +65,10 @@ def asked_by_batch(body: bytes, limits: Limits) -> AskedBatch:
     """Read `{"prefixes": […], "n": …, "pad": …}`."""
     match _parsed(body):
         case {"prefixes": list(prefixes), **rest} if 1 <= len(prefixes) <= limits.most_prefixes:
-            checked = [_checked_prefix(prefix, limits) for prefix in prefixes]
-            return AskedBatch(checked, _count_of(rest.get("n", DEFAULT_COUNT), limits), _flag(rest, "pad"))
+            count = _count_of(rest.get("n", DEFAULT_COUNT), limits)
+            return AskedBatch(
+                [Asked(_checked_prefix(prefix, limits), count) for prefix in prefixes], _flag(rest, "pad")
+            )
     shape = '{"prefixes": ["new yo", "wea"], "n": 10}'
     raise refuse("bad_body", f"the body must be like {shape}, with 1 to {limits.most_prefixes} prefixes")
 
