@@ -140,6 +140,26 @@ async def send_large_bodies(crowd: Crowd) -> None:
             sending.cancel()
 
 
+async def ask_for_many(crowd: Crowd) -> None:
+    """Ask for many completions of many short prefixes, which caches would like to keep."""
+    await _ask_forever(crowd, lambda number: b"%c%c&n=%d" % (97 + number % 26, 97 + number // 26 % 26, number % 97 + 4))
+
+
+async def ask_for_wide_characters(crowd: Crowd) -> None:
+    """Ask for prefixes that grow eighteenfold when they are normalised."""
+    await _ask_forever(crowd, lambda number: b"%EF%B7%BA" * 195 + b"%05d" % (number % 100_000))
+
+
+async def _ask_forever(crowd: Crowd, prefix: Callable[[int], bytes]) -> None:
+    with await crowd.connect() as connection:
+        while True:
+            crowd.seen["asked"] += 1
+            await crowd.send(
+                connection, b"GET /complete?q=%b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % prefix(crowd.seen["asked"])
+            )
+            await crowd.receive(connection, 2**20)
+
+
 async def only_connect(crowd: Crowd) -> None:
     """Open connections, ten times as many as in the other attacks, and send nothing."""
     connections = [await crowd.connect() for _ in range(10)]
@@ -160,6 +180,8 @@ ATTACKS: dict[str, Attack] = {
     "slow bodies": send_body_slowly,
     "large heads": send_large_heads,
     "large bodies": send_large_bodies,
+    "many completions": ask_for_many,
+    "wide characters": ask_for_wide_characters,
     "idle connections": only_connect,
 }
 

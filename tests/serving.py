@@ -96,7 +96,7 @@ class Client:
 def client_for(model: Path, completer: Completer | None = None, log: Path | None = None, **options: Any) -> Client:
     """Return a client of an app that serves `model`, or `completer` in its stead."""
     chosen = ServeOptions(model=model, **options)
-    models = Models(model, chosen.blocklists, chosen.cache)
+    models = Models(chosen)
     if completer is not None:
         models.current = replace(models.current, completer=completer)
     descriptor = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -30,8 +30,8 @@ class Dawdler:
 
 def main() -> None:
     model, asked = map(Path, sys.argv[1:3])
-    options = ServeOptions(model=model, port=0, queue=int(sys.argv[3]))
-    models, metrics, log = Models(model), Metrics(), Log(os.open(os.devnull, os.O_WRONLY))
+    options = ServeOptions(model=model, port=0, queue=int(sys.argv[3]), unfiltered=True)
+    models, metrics, log = Models(options), Metrics(), Log(os.open(os.devnull, os.O_WRONLY))
     models.current = replace(models.current, completer=Dawdler(asked))
     with bind("127.0.0.1", 0) as listener:
         app = App(options, models, metrics, log)

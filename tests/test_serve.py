@@ -88,6 +88,7 @@ def test_search_answers_like_elasticsearch(client: Client, path: str) -> None:
         ("GET /complete?q=%ff", "not_utf8"),
         ("GET /complete?q=%ED%A0%80", "not_utf8"),
         ("GET /complete?q=" + "x" * 201, "prefix_too_long"),
+        ("GET /complete?q=" + "%EF%B7%BA" * 12, "prefix_too_long"),  # each becomes 18 characters
         ("GET /complete?q=x&n=0", "bad_n"),
         ("GET /complete?q=x&n=101", "bad_n"),
         ("GET /complete?q=x&n=", "bad_n"),

@@ -13,6 +13,7 @@ from halfword.core.text import Profile, profile_named
 from halfword.search.filtered import Filtered, read_blocklist
 from halfword.search.model import Completer, SearchOptions, load
 from halfword.serve.http.cache import Cache
+from halfword.serve.options import ServeOptions
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
 _TRIALS = ("", "a", "new yo", "한")
@@ -33,10 +34,10 @@ class Served:
 class Models:
     """Holds what is in service, and replaces it when its files change."""
 
-    def __init__(self, model: Path, blocklists: tuple[Path, ...] = (), cache: int = 0) -> None:
-        self._model = model
-        self._blocklists = blocklists
-        self._cache = cache
+    def __init__(self, options: ServeOptions) -> None:
+        self._options = options
+        self._model = options.model
+        self._blocklists = options.blocklists
         self._lock = Lock()  # reloads come from a signal and from the watch at once
         self._stamp = self.stamp()
         self.current = self._load()
@@ -69,7 +70,7 @@ class Models:
         completer = Filtered(model, read_blocklist(*self._blocklists, profile=profile)) if self._blocklists else model
         digest = fingerprint(*self._paths())
         version, etag = f"{self._model.stem}@{digest}", f'W/"{digest}"'.encode()
-        return Served(completer, profile, version, etag, Cache(self._cache))
+        return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
     def _paths(self) -> list[Path]:
         return [self._model, *self._blocklists]

@@ -39,6 +39,7 @@ class ServeOptions:
     queue: int = 128  # requests that may wait, in each worker
     deadline_ms: float = 50.0  # a request's, its time in the queue included
     cache: int = 4096  # answers kept, in each worker; 0 keeps none
+    cache_mib: int = 16  # of memory that these answers may take, in each worker
     max_age: int = 60  # seconds for which a browser or a CDN may keep an answer
     rate_limit: float | None = None  # requests a second, of each client
     trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
@@ -58,6 +59,7 @@ class ServeOptions:
         _check("queue", self.queue, 0, 1_000_000)
         _check("deadline", self.deadline_ms, 1, 3_600_000)
         _check("cache", self.cache, 0, 10_000_000)
+        _check("cache-mib", self.cache_mib, 0, 1_000_000)
         _check("max-age", self.max_age, 0, 31_536_000)
         if self.rate_limit is not None:
             _check("rate-limit", self.rate_limit, 0.01, 1_000_000)

@@ -7,6 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
+from halfword.core.text import normalise_prefix
 from halfword.serve.http.reply import refuse
 from halfword.serve.options import Limits
 
@@ -111,8 +112,11 @@ def _parsed(body: bytes) -> Any:
 def _checked_prefix(prefix: Any, limits: Limits) -> str:
     if not isinstance(prefix, str):
         raise refuse("bad_body", "a prefix must be a text")
-    if len(prefix) > limits.longest_prefix:
-        raise refuse("prefix_too_long", f"a prefix has at most {limits.longest_prefix} characters, got {len(prefix)}")
+    length = len(prefix)
+    if length <= limits.longest_prefix and not prefix.isascii():
+        length = len(normalise_prefix(prefix))  # one character can become 18
+    if length > limits.longest_prefix:
+        raise refuse("prefix_too_long", f"a prefix has at most {limits.longest_prefix} characters, got {length}")
     return prefix
 
 

@@ -36,7 +36,7 @@ def serve(options: ServeOptions, ready: Callable[[str], None]) -> None:
     _allow_many_connections()
     log = Log()
     metrics = Metrics(options.workers)
-    models = Models(options.model, options.blocklists, options.cache)
+    models = Models(options)
     app = App(options, models, metrics, log)
     with bind(options.host, options.port) as listener:
         Supervisor(options, app, listener, models, metrics, log).run(lambda: ready(_address(listener)))
