@@ -48,13 +48,13 @@ _ENDINGS = [f" times {number}" for number in range(10)]
 
 def serve_instant(model: Path, workers: int) -> None:
     """Run the real server around `Instant`."""
-    options = ServeOptions(model=model, port=0, workers=workers)
-    models, metrics, log = Models(model, (), options.cache), Metrics(workers), Log(os.open(os.devnull, os.O_WRONLY))
+    options = ServeOptions(model=model, port=0, workers=workers, unfiltered=True)
+    models, metrics, log = Models(options), Metrics(workers), Log(os.open(os.devnull, os.O_WRONLY))
     models.current = replace(models.current, completer=Instant())
     with bind(options.host, 0) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = App(options, models, metrics, log)
-        Supervisor(workers, app, listener, models, metrics, log).run(lambda: print(address, flush=True))
+        Supervisor(options, app, listener, models, metrics, log).run(lambda: print(address, flush=True))
 
 
 def measure_load(command: list[str], prefixes: Sequence[str], connections: int, seconds: float) -> dict[str, Any]:

@@ -4,9 +4,11 @@ pip install uvicorn uvloop httptools h11 granian hypercorn starlette fastapi lit
 python benchmarks/serve_stacks.py --data DATASET [--model MODEL, for one row more: the model in the loop or in a thread]
 
 The figure to look at is the processor time of the server for one request: it hardly depends on what else runs.
+The last is how much memory grows while four clients send requests without reading the answers.
 """
 
 import argparse
+import asyncio
 import importlib.util
 import json
 import os
@@ -19,8 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from attack import Crowd, attack, pipeline
 from halfword.data.dataset import Split, open_dataset
-from serving import HERE, cpu_seconds, running, typed_prefixes, write_prefixes, wrk
+from serving import HERE, cpu_seconds, memory_kib, running, typed_prefixes, write_prefixes, wrk
 
 UVICORN = [
     "uvicorn",
@@ -49,6 +52,7 @@ def stacks(model: Path | None) -> list[Stack]:
     """Return all that is compared."""
     plain = [*UVICORN, "--http=httptools"]
     found = [
+        Stack("own connections, httptools, asyncio; orjson", ["stacks", "{port}"]),
         Stack("uvicorn, httptools, asyncio; bare; orjson", [*plain, "stacks:bare"], ("orjson",)),
         Stack("the same with msgspec", [*plain, "stacks:bare"], ("msgspec",), {"HALFWORD_JSON": "msgspec"}),
         Stack("the same with json", [*plain, "stacks:bare"], (), {"HALFWORD_JSON": "json"}),
@@ -82,10 +86,17 @@ def measure(stack: Stack, prefixes: Path, seconds: float, connections: int) -> d
             before = cpu_seconds(process)
             measured = wrk(address, prefixes, seconds=seconds, connections=connections)
             measured["microseconds"] = (cpu_seconds(process) - before) / measured["requests"] * 1e6
-            return measured
+            return measured | _pipelined(process, port, seconds)
     finally:
         for name in stack.environment:
             del os.environ[name]
+
+
+def _pipelined(process: int, port: int, seconds: float) -> dict[str, Any]:
+    """Return how memory grows while four clients send requests and read nothing."""
+    before = memory_kib(process)
+    asyncio.run(attack(Crowd(port), pipeline, 4, seconds))
+    return {"pipelining_mib": (memory_kib(process) - before) / 1024}
 
 
 def main() -> None:
@@ -109,7 +120,7 @@ def main() -> None:
                     rounds.setdefault(stack.name, []).append(measured)
     for name, results in rounds.items():
         row: dict[str, Any] = {"stack": name}
-        for figure in ("microseconds", "requests_per_second", "p99_ms"):
+        for figure in ("microseconds", "requests_per_second", "p99_ms", "pipelining_mib"):
             row[figure] = round(statistics.median(result[figure] for result in results), 2)
         print(json.dumps(row))
 

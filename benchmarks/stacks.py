@@ -3,9 +3,14 @@
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote_to_bytes
+
+from halfword.serve.http.connections import Connections
+from halfword.serve.http.reply import Reply, RequestError, json_reply
+from halfword.serve.http.request import Request
 
 ENDINGS = [f" times {number}" for number in range(10)]
 Encode = Callable[[Any], bytes]
@@ -32,6 +37,26 @@ def encoder(name: str) -> Encode:
         fast: Encode = msgspec.json.Encoder().encode
         return fast
     return lambda content: json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class Own:
+    """The same on the connections of `halfword serve`."""
+
+    async def __call__(self, request: Request) -> Reply:
+        """Answer a request."""
+        fields = dict(field.partition(b"=")[::2] for field in request.query_string.split(b"&"))
+        return json_reply(answer(unquote_to_bytes(fields[b"q"].replace(b"+", b" ")).decode()))
+
+    def refused(self, error: RequestError) -> Reply:
+        """Answer what is no request."""
+        return error.reply()
+
+
+async def serve_own(port: int) -> None:
+    """Serve `Own`."""
+    connections = Connections(Own(), most=2048, largest_body=65_536)
+    server = await connections.loop.create_server(connections.new, "127.0.0.1", port)
+    await server.serve_forever()
 
 
 def bare() -> Any:
@@ -102,3 +127,7 @@ def litestar() -> Any:
         return answer(q)
 
     return Litestar([complete])
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_own(int(sys.argv[1])))

@@ -13,14 +13,15 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from halfword.search.model import Completer
 from halfword.serve.http.app import App
 from halfword.serve.http.metrics import Metrics
-from halfword.serve.http.request import TRANSPORT, Message
+from halfword.serve.http.reply import CLIENT_GONE, RequestError, on_the_wire
+from halfword.serve.http.request import RequestReader
 from halfword.serve.log import Log
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
@@ -33,6 +34,13 @@ class Answer:
     status: int
     headers: dict[str, str]
     body: bytes
+
+    @classmethod
+    def parse(cls, raw: bytes) -> "Answer":
+        """Read a reply as it comes over the wire."""
+        head, _, body = raw.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        return cls(int(first.split()[1]), dict(line.split(": ", 1) for line in lines), body)
 
     @property
     def json(self) -> Any:
@@ -48,24 +56,13 @@ class Answer:
         return [completion["text"] for completion in self.json["completions"]]
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """As much of a connection as the app looks at."""
-
-    leaves: asyncio.Event | None
-
-    def is_closing(self) -> bool:
-        return self.leaves is not None and self.leaves.is_set()
-
-
 @dataclass(slots=True)
 class Client:
-    """Asks an app as an ASGI server would, without a socket."""
+    """Asks an app without a socket; what it sends is read as if it came from one."""
 
     app: App
     models: Models
-    log: Path | None = None
-    sent: list[Message] = field(default_factory=list)
+    options: ServeOptions
 
     def ask(self, line: str, *, body: bytes = b"", headers: Mapping[str, str] = {}) -> Answer:
         """Ask like `GET /complete?q=new`."""
@@ -81,34 +78,29 @@ class Client:
         leaves: asyncio.Event | None = None,
     ) -> Answer:
         """The same among others; the client is gone once `leaves` is set."""
-        method, _, target = line.partition(" ")
-        path, _, query = target.partition("?")
-        messages: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
-        sent: list[Message] = []
-
-        async def receive() -> Message:
-            return next(messages, {"type": "http.disconnect"})
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-
-        encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
-        connection = {TRANSPORT: Connection(leaves)}
-        await self.app({**scope, **connection, "headers": encoded, "client": (peer, 1)}, receive, send)
-        start, finish = sent
-        decoded = {name.decode(): value.decode() for name, value in start["headers"]}
-        return Answer(start["status"], decoded, finish["body"])
+        given = {"Host": "127.0.0.1", **({"Content-Length": str(len(body))} if body else {}), **headers}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+        reader = RequestReader(self.options.limits.largest_body)
+        reader.feed(f"{line} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        try:
+            request = reader.next(peer, bool if leaves is None else leaves.is_set)
+            assert request is not None
+            reply = await self.app(request)
+        except RequestError as error:
+            reply = self.app.refused(error)
+        if reply.status == CLIENT_GONE:
+            return Answer(reply.status, {}, b"")
+        return Answer.parse(on_the_wire(reply, b"today", close=False, body=not line.startswith("HEAD ")))
 
 
 def client_for(model: Path, completer: Completer | None = None, log: Path | None = None, **options: Any) -> Client:
     """Return a client of an app that serves `model`, or `completer` in its stead."""
     chosen = ServeOptions(model=model, **options)
-    models = Models(model, chosen.blocklists, chosen.cache)
+    models = Models(chosen)
     if completer is not None:
         models.current = replace(models.current, completer=completer)
     descriptor = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    return Client(App(chosen, models, Metrics(), Log(descriptor)), models, log)
+    return Client(App(chosen, models, Metrics(), Log(descriptor)), models, chosen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,13 @@ class Dawdler:
 
 def main() -> None:
     model, asked = map(Path, sys.argv[1:3])
-    options = ServeOptions(model=model, port=0, queue=int(sys.argv[3]))
-    models, metrics, log = Models(model), Metrics(), Log(os.open(os.devnull, os.O_WRONLY))
+    options = ServeOptions(model=model, port=0, queue=int(sys.argv[3]), unfiltered=True)
+    models, metrics, log = Models(options), Metrics(), Log(os.open(os.devnull, os.O_WRONLY))
     models.current = replace(models.current, completer=Dawdler(asked))
     with bind("127.0.0.1", 0) as listener:
         app = App(options, models, metrics, log)
         port = listener.getsockname()[1]
-        Supervisor(1, app, listener, models, metrics, log).run(lambda: print(port, flush=True))
+        Supervisor(options, app, listener, models, metrics, log).run(lambda: print(port, flush=True))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """Slurs and sexual terms are not suggested, and nothing personal is; harmless words that hold them are."""
 
+import time
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
+from typing import ClassVar
 
 import pytest
 
@@ -10,6 +13,12 @@ from halfword import SearchOptions, load
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
 from halfword.core.scrub import scrub
 from halfword.search.filtered import Filtered, filtered
+from halfword import Completion, SearchOptions, load
+from halfword.core.errors import OptionError
+from halfword.core.text import scrub
+from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
+from halfword.search.filtered import Filtered, filtered
+from halfword.core.options import DEFAULTS
 from tests.conftest import MakePopular
 
 COMMON = """\
@@ -71,6 +80,39 @@ def test_gaps_are_filled(make_popular: MakePopular) -> None:
     assert [completion.text for completion in asked.complete("se", options)] == ["sextant", "sex education"]
     (batch,) = asked.complete_batch(["se"], options)
     assert batch == asked.complete("se", options)
+
+
+def test_gaps_are_filled_as_long_as_the_model_has_more(make_popular: MakePopular) -> None:
+    counts = {f"bad {number:03}": 1000 - number for number in range(500)}
+    asked = Filtered(make_popular(counts | {"bag": 2, "ball": 1}), Blocklist(["bad"]))
+    assert [completion.text for completion in asked.complete("ba", count=2)] == ["bag", "ball"]
+    assert [completion.text for completion in asked.complete("ba", count=3)] == ["bag", "ball"]
+
+
+def test_options_may_be_given_by_name(make_popular: MakePopular) -> None:
+    asked = Filtered(make_popular({"apple": 9, "ape": 8, "apron": 3}), Blocklist(["ape"]))
+    assert [completion.text for completion in asked.complete("ap", count=1)] == ["apple"]
+    assert asked.complete_batch(["ap"], count=2) == [asked.complete("ap", SearchOptions(count=2))]
+    with pytest.raises(OptionError, match="unknown option size"):
+        asked.complete("ap", size=2)  # type: ignore[call-arg]
+
+
+def test_filling_gaps_ends_with_the_deadline() -> None:
+    class Slow:
+        """A completer that knows any number of blocked completions and takes two milliseconds for each answer."""
+
+        asked: ClassVar[list[int]] = []
+
+        def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+            self.asked.append(options.count)
+            time.sleep(0.002)
+            return [Completion(f"bad {number}", -1.0, "popular") for number in range(options.count)]
+
+        def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
+            raise NotImplementedError
+
+    assert Filtered(Slow(), Blocklist(["bad"])).complete("b", count=1, deadline_ms=1.5) == []
+    assert Slow.asked == [1]
 
 
 def test_a_phrase_with_punctuation_is_found_as_it_is_written() -> None:

@@ -12,12 +12,14 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from halfword.core.model_file import write_model
-from halfword.serve.http import protocol
+from halfword.serve.http.request import LARGEST_HEAD
 from halfword.serve.models import fingerprint
 from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS, MakeModel
@@ -110,24 +112,29 @@ def test_what_is_no_http_is_answered_in_json(server: Server) -> None:
 
 def test_a_head_without_end_is_refused(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
-        connection.sendall(b"GET / HTTP/1.1\r\nX: " + b"y" * (protocol.LARGEST_HEAD + 1))
+        connection.sendall(b"GET / HTTP/1.1\r\nX: " + b"y" * (LARGEST_HEAD + 1))
         assert connection.recv(100).startswith(b"HTTP/1.1 431 ")
 
 
-def test_a_connection_that_dawdles_is_closed_and_one_that_asks_is_not() -> None:
-    class Transport:
-        closed = False
+def test_who_sends_without_reading_is_stopped_by_full_buffers(server: Server) -> None:
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        connection.connect(("127.0.0.1", server.port))
+        assert sent_until_full(connection, 2**23) < 2**23
+    assert server.get("/complete?q=wea").texts[0] == "weather"
 
-        def close(self) -> None:
-            self.closed = True
 
-    connection = protocol.BoundedProtocol.__new__(protocol.BoundedProtocol)
-    connection.transport = Transport()  # type: ignore[assignment]
-    connection.cycle, connection.timeout_keep_alive_task, connection._swept = None, None, connection  # type: ignore
-    connection.sweep()
-    assert not connection.transport.closed  # type: ignore[attr-defined]
-    connection.sweep()
-    assert connection.transport.closed  # type: ignore[attr-defined]
+def sent_until_full(connection: socket.socket, most: int) -> int:
+    """Send requests until none is taken for a second, and return how many bytes were."""
+    connection.settimeout(1)
+    sent = 0
+    while sent < most:
+        try:
+            sent += connection.send(b"GET /complete?q=new HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        except TimeoutError:
+            break
+    return sent
 
 
 def test_a_worker_that_dies_is_replaced(server: Server) -> None:
@@ -169,6 +176,30 @@ def test_sigterm_finishes_what_was_begun(make_model: MakeModel) -> None:
         assert running.process.wait(10) == 0
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", running.port), timeout=5)
+
+
+def test_sigterm_loses_no_request_of_those_who_keep_their_connection(make_model: MakeModel) -> None:
+    with serving(make_model(COUNTS), "--workers", "2") as running, ThreadPoolExecutor(16) as pool:
+        asking = Barrier(17)
+
+        def ask_until_told_to_leave() -> int:
+            connection = HTTPConnection("127.0.0.1", running.port, timeout=10)
+            for number in range(1_000_000):
+                connection.request("GET", f"/complete?q={number}")
+                reply = connection.getresponse()
+                reply.read()
+                assert reply.status == 200
+                if reply.headers["connection"] == "close":
+                    return number
+                if number == 5:
+                    asking.wait()
+            raise AssertionError("it was never told")
+
+        clients = [pool.submit(ask_until_told_to_leave) for _ in range(16)]
+        asking.wait()
+        running.process.send_signal(signal.SIGTERM)
+        assert all(client.result() >= 5 for client in clients)
+        assert running.process.wait(10) == 0
 
 
 def test_a_new_model_is_swapped_in_without_a_failed_or_mixed_answer(tmp_path: Path) -> None:

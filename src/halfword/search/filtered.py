@@ -2,53 +2,80 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from time import perf_counter
+from typing import Protocol, Unpack
 
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
-from halfword.core.options import DEFAULTS, MOST_COMPLETIONS, SearchOptions
-from halfword.search.model import Completion
+from halfword.core.options import DEFAULTS, MOST_COMPLETIONS, SearchFields, SearchOptions, with_fields
+from halfword.search.model import Answer
+
+SHORTEST_DEADLINE_MS = 0.1  # with less time left than this, a further search finds nothing
 
 
 class BatchCompleter(Protocol):
-    """What can be filtered: the completers that `load` returns."""
+    """What can be filtered: the models that `load` returns."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
         """Return the likeliest completions of `prefix`, best first."""
         ...
 
-    def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
+    def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[Answer]:
         """Complete many prefixes."""
         ...
 
 
 class Filtered:
-    """A completer that leaves out what a blocklist holds, and asks for more to fill the gaps."""
+    """A completer that leaves out what a blocklist holds, and asks for more until the gaps are filled."""
 
     def __init__(self, completer: BatchCompleter, blocklist: Blocklist) -> None:
         self._completer = completer
         self._blocklist = blocklist
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]) -> Answer:
         """Return the likeliest completions of `prefix` that may be shown, best first."""
-        return self._refilled(prefix, self._completer.complete(prefix, options), options)
+        options = with_fields(options, fields)
+        began = perf_counter()
+        return self._filled(prefix, self._completer.complete(prefix, options), options, began)
 
-    def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
-        """Complete many prefixes on all cores; those that lose a completion are asked once more."""
+    def complete_batch(
+        self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
+    ) -> list[Answer]:
+        """Complete many prefixes on all cores; those that lose a completion are asked again one by one."""
+        options = with_fields(options, fields)
         answers = self._completer.complete_batch(prefixes, options)
-        return [self._refilled(prefix, found, options) for prefix, found in zip(prefixes, answers, strict=True)]
-
-    def _refilled(self, prefix: str, found: list[Completion], options: SearchOptions) -> list[Completion]:
-        allowed = self._blocklist.allowed(found)
-        if not len(allowed) < len(found) == options.count:
-            return allowed
-        # There may be more behind those that were struck out; those that were not stay.
-        more = replace(options, count=min(2 * options.count + 10, MOST_COMPLETIONS))
-        known = {completion.text for completion in allowed}
-        others = [
-            each for each in self._blocklist.allowed(self._completer.complete(prefix, more)) if each.text not in known
+        return [
+            self._filled(prefix, found, options, perf_counter())
+            for prefix, found in zip(prefixes, answers, strict=True)
         ]
-        filled = [*allowed, *others[: options.count - len(allowed)]]
-        return sorted(filled, key=lambda completion: (-completion.score, completion.text))
+
+    def _filled(self, prefix: str, found: Answer, options: SearchOptions, began: float) -> Answer:
+        """Return what of `found` may be shown; if some may not, search for twice as many until there are enough.
+
+        A search for more can find other scores. So completions of the first search stay as they are, and those of
+        later searches only fill the gaps, at the end.
+        """
+        allowed = self._blocklist.allowed(found)
+        asked, timed_out = options.count, found.timed_out
+        while len(allowed) < options.count and len(found) == asked < MOST_COMPLETIONS:
+            asked = min(2 * asked, MOST_COMPLETIONS)
+            more = _more(options, asked, began)
+            if more is None:
+                timed_out = True
+                break
+            found = self._completer.complete(prefix, more)
+            known = {completion.text for completion in allowed}
+            new = [each for each in self._blocklist.allowed(found) if each.text not in known]
+            allowed = [*allowed, *new[: options.count - len(allowed)]]
+            timed_out = timed_out or found.timed_out
+        return Answer(allowed, timed_out=timed_out)
+
+
+def _more(options: SearchOptions, count: int, began: float) -> SearchOptions | None:
+    """Return `options` for `count` completions in what is left of the deadline; None if nothing is left."""
+    if options.deadline_ms is None:
+        return replace(options, count=count)
+    left = options.deadline_ms - (perf_counter() - began) * 1000
+    return replace(options, count=count, deadline_ms=left) if left >= SHORTEST_DEADLINE_MS else None
 
 
 def filtered(completer: BatchCompleter) -> Filtered:

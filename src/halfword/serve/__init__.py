@@ -1,1 +1,1 @@
-"""The server: an ASGI app, the processes that run it, and the page."""
+"""The server: HTTP, the processes that run it, and the page."""

@@ -13,7 +13,12 @@ from halfword.core.model_file import read_header
 from halfword.core.options import SearchOptions
 from halfword.core.text import Profile, profile_named
 from halfword.search.model import Completer, load
+from halfword.core.filters import read_blocklist
+from halfword.search.filtered import Filtered
+from halfword.core.options import SearchOptions
+from halfword.search.model import Completer, load
 from halfword.serve.http.cache import Cache
+from halfword.serve.options import ServeOptions
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
 _TRIALS = ("", "a", "new yo", "한")
@@ -24,9 +29,8 @@ _BLOCKS, _BLOCK_SIZE = 64, 4096
 class Served:
     """Everything that an answer depends on. A request takes it once, so that no answer mixes two of them."""
 
-    completer: Completer
+    completer: Completer  # which leaves out what is blocked
     profile: Profile
-    blocklist: Blocklist | None
     version: str  # as answers name it
     etag: bytes
     cache: Cache
@@ -35,10 +39,10 @@ class Served:
 class Models:
     """Holds what is in service, and replaces it when its files change."""
 
-    def __init__(self, model: Path, blocklists: tuple[Path, ...] = (), cache: int = 0) -> None:
-        self._model = model
-        self._blocklists = blocklists
-        self._cache = cache
+    def __init__(self, options: ServeOptions) -> None:
+        self._options = options
+        self._model = options.model
+        self._blocklists = options.blocklists
         self._lock = Lock()  # reloads come from a signal and from the watch at once
         self._stamp = self.stamp()
         self.current = self._load()
@@ -65,13 +69,13 @@ class Models:
             return True
 
     def _load(self) -> Served:
-        completer = load(self._model)
+        model = load(self._model)
         profile = profile_named(read_header(self._model).card["profile"])
-        _try(self._model, completer)
-        blocklist = read_blocklist(*self._blocklists, profile=profile) if self._blocklists else None
+        _try(self._model, model)
+        completer = Filtered(model, read_blocklist(*self._blocklists, profile=profile)) if self._blocklists else model
         digest = fingerprint(*self._paths())
         version, etag = f"{self._model.stem}@{digest}", f'W/"{digest}"'.encode()
-        return Served(completer, profile, blocklist, version, etag, Cache(self._cache))
+        return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
     def _paths(self) -> list[Path]:
         return [self._model, *self._blocklists]

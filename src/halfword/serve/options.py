@@ -20,7 +20,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         _check("longest prefix", self.longest_prefix, 1, 10_000)
-        # A blocklist asks for as many again, to fill the gaps it makes.
+        # A blocklist asks for more than this, to fill the gaps it makes.
         _check("most completions", self.most_completions, 1, MOST_COMPLETIONS // 2)
         _check("most prefixes", self.most_prefixes, 1, 10_000)
         _check("largest body", self.largest_body, 1, 2**30)
@@ -35,9 +35,11 @@ class ServeOptions:
     port: int = 8080  # 0: any that is free
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
+    connections: int = 2048  # open at once, in each worker; above that the one silent for longest is closed
     queue: int = 128  # requests that may wait, in each worker
     deadline_ms: float = 50.0  # a request's, its time in the queue included
     cache: int = 4096  # answers kept, in each worker; 0 keeps none
+    cache_mib: int = 16  # of memory that these answers may take, in each worker
     max_age: int = 60  # seconds for which a browser or a CDN may keep an answer
     rate_limit: float | None = None  # requests a second, of each client
     trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
@@ -53,9 +55,11 @@ class ServeOptions:
     def __post_init__(self) -> None:
         _check("port", self.port, 0, 65_535)
         _check("workers", self.workers, 1, 1024)
+        _check("connections", self.connections, 1, 60_000)
         _check("queue", self.queue, 0, 1_000_000)
         _check("deadline", self.deadline_ms, 1, 3_600_000)
         _check("cache", self.cache, 0, 10_000_000)
+        _check("cache-mib", self.cache_mib, 0, 1_000_000)
         _check("max-age", self.max_age, 0, 31_536_000)
         if self.rate_limit is not None:
             _check("rate-limit", self.rate_limit, 0.01, 1_000_000)

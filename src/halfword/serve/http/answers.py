@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from halfword.search.model import Completion
-from halfword.serve.http.asked import asked_by_batch, asked_by_query, asked_by_suggesters
+from halfword.serve.http.asked import Asked, asked_by_batch, asked_by_query, asked_by_suggesters
 from halfword.serve.http.cache import Found
 from halfword.serve.http.finder import Finder
 from halfword.serve.http.reply import SUGGESTIONS, Headers, Reply, json_reply
@@ -51,31 +51,24 @@ class Answers:
         return json_reply(content(asked.prefix, found, served, request), headers, pad=asked.pad or self._pad, kind=kind)
 
     async def batch(self, request: Request) -> Reply:
-        """`POST /complete`: the prefixes take their turns, so that a batch does not hold up those who type."""
-        asked = asked_by_batch(await request.body(self._limits.largest_body), self._limits)
+        """`POST /complete`."""
+        asked = asked_by_batch(request.body, self._limits)
         served = self._models.current
-        results = []
-        for number, prefix in enumerate(asked.prefixes):
-            found = await self._finder.find(served, prefix, asked.count, request, admitted=number > 0)
-            results.append({"prefix": prefix, "completions": _rows(found)})
+        results = await self._finder.find_all(served, asked.prefixes, request, _batch_row)
         content = {"results": results, "took_ms": _took(request), "model": served.version}
         return json_reply(content, _NO_STORE, pad=asked.pad or self._pad)
 
     async def search(self, request: Request) -> Reply:
         """`POST /_search`, as Elasticsearch answers a completion suggester."""
-        asked = asked_by_suggesters(await request.body(self._limits.largest_body), self._limits)
+        asked = asked_by_suggesters(request.body, self._limits)
         served = self._models.current
-        suggestions = {}
-        for number, (name, one) in enumerate(asked.items()):
-            found = await self._finder.find(served, one.prefix, one.count, request, admitted=number > 0)
-            options = [_elastic_option(completion) for completion in found.completions]
-            suggestions[name] = [{"text": one.prefix, "offset": 0, "length": len(one.prefix), "options": options}]
+        entries = await self._finder.find_all(served, list(asked.values()), request, _elastic_entry)
         content = {
             "took": int(_took(request)),
             "timed_out": False,
             "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
             "hits": {"total": {"value": 0, "relation": "eq"}, "max_score": None, "hits": []},
-            "suggest": suggestions,
+            "suggest": {name: [entry] for name, entry in zip(asked, entries, strict=True)},
         }
         return json_reply(content, _ELASTIC, pad=self._pad)
 
@@ -109,6 +102,15 @@ def _rows(found: Found) -> list[dict[str, Any]]:
 def _same(text: str, typed: str) -> int:
     """Return how many characters `text` and `typed` have in common at their beginnings."""
     return next((index for index, pair in enumerate(zip(text, typed, strict=False)) if pair[0] != pair[1]), len(text))
+
+
+def _batch_row(asked: Asked, found: Found) -> dict[str, Any]:
+    return {"prefix": asked.prefix, "completions": _rows(found)}
+
+
+def _elastic_entry(asked: Asked, found: Found) -> dict[str, Any]:
+    options = [_elastic_option(completion) for completion in found.completions]
+    return {"text": asked.prefix, "offset": 0, "length": len(asked.prefix), "options": options}
 
 
 def _elastic_option(completion: Completion) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The ASGI app: finds who answers a path, guards the way there, and sends the reply."""
+"""The application: finds who answers a path, guards the way there, and counts and logs every request."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -8,10 +8,10 @@ from halfword.serve.http.answers import Answers
 from halfword.serve.http.asked import INDEX_NAMES, query_fields
 from halfword.serve.http.finder import Finder
 from halfword.serve.http.guard import ApiKeys, RateLimit, client_of
-from halfword.serve.http.metrics import CLIENT_GONE, Metrics
+from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.pages import Pages
-from halfword.serve.http.reply import Headers, Reply, RequestError, json_reply, refuse
-from halfword.serve.http.request import ClientGone, Receive, Request, Scope, Send
+from halfword.serve.http.reply import CLIENT_GONE, Headers, Reply, RequestError, json_reply, refuse
+from halfword.serve.http.request import ClientGone, Request
 from halfword.serve.log import Log
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
@@ -54,18 +54,21 @@ class App:
         }
         return routes | {path: {"GET": ("page", handler)} for path, handler in pages.handlers().items()}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, request: Request) -> Reply:
         """Answer one request."""
-        if scope["type"] != "http":
-            return await _not_http(scope, receive, send)
-        request = Request(scope, receive)
         route, reply = await self._reply_to(request)
         seconds = perf_counter() - request.began
         self._metrics.count_request(route, reply.status, seconds)
         if self._options.log_requests:
             self._log_request(request, route, reply, seconds)
-        await _send(send, request.method, reply, self._cors(request))
-        return None
+        if self._origins:
+            return reply._replace(headers=[*reply.headers, *self._cors(request)])
+        return reply
+
+    def refused(self, error: RequestError) -> Reply:
+        """Answer what is no whole request."""
+        self._metrics.count_request("other", error.status, 0.0)
+        return error.reply()
 
     async def _reply_to(self, request: Request) -> tuple[str, Reply]:
         route = "other"
@@ -77,7 +80,7 @@ class App:
                 self._guard(request, route)
             return route, await handler(request)
         except ClientGone:
-            return route, Reply(CLIENT_GONE, [], b"")  # nobody will read it; the server wants to see one
+            return route, Reply(CLIENT_GONE, [], b"")  # which nobody will read
         except RequestError as error:
             return route, error.reply()
         except Exception as error:
@@ -135,24 +138,3 @@ class App:
         if self._options.log_queries:
             query = query_fields(request.query_string).get(b"q", b"").decode("utf-8", "replace")
         self._log.request(request.method, route, reply.status, seconds, len(reply.body), query)
-
-
-async def _send(send: Send, method: str, reply: Reply, more: Headers) -> None:
-    length = (b"content-length", str(len(reply.body)).encode())
-    headers = [length, (b"x-content-type-options", b"nosniff"), *reply.headers, *more]
-    if reply.status in (204, 304):
-        headers = headers[1:]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else reply.body})
-
-
-async def _not_http(scope: Scope, receive: Receive, send: Send) -> None:
-    """Follow the protocol of other ASGI servers, which ask apps to start and stop, and refuse web sockets."""
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1000})
-        return
-    while scope["type"] == "lifespan":
-        kind = (await receive())["type"]
-        await send({"type": f"{kind}.complete"})
-        if kind == "lifespan.shutdown":
-            return

@@ -7,6 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
+from halfword.core.text import normalise_prefix
 from halfword.serve.http.reply import refuse
 from halfword.serve.options import Limits
 
@@ -26,10 +27,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class AskedBatch:
-    """Several prefixes to complete alike."""
+    """Several prefixes to complete."""
 
-    prefixes: list[str]
-    count: int
+    prefixes: list[Asked]
     pad: bool = False
 
 
@@ -66,8 +66,10 @@ def asked_by_batch(body: bytes, limits: Limits) -> AskedBatch:
     """Read `{"prefixes": […], "n": …, "pad": …}`."""
     match _parsed(body):
         case {"prefixes": list(prefixes), **rest} if 1 <= len(prefixes) <= limits.most_prefixes:
-            checked = [_checked_prefix(prefix, limits) for prefix in prefixes]
-            return AskedBatch(checked, _count_of(rest.get("n", DEFAULT_COUNT), limits), _flag(rest, "pad"))
+            count = _count_of(rest.get("n", DEFAULT_COUNT), limits)
+            return AskedBatch(
+                [Asked(_checked_prefix(prefix, limits), count) for prefix in prefixes], _flag(rest, "pad")
+            )
     shape = '{"prefixes": ["new yo", "wea"], "n": 10}'
     raise refuse("bad_body", f"the body must be like {shape}, with 1 to {limits.most_prefixes} prefixes")
 
@@ -110,8 +112,11 @@ def _parsed(body: bytes) -> Any:
 def _checked_prefix(prefix: Any, limits: Limits) -> str:
     if not isinstance(prefix, str):
         raise refuse("bad_body", "a prefix must be a text")
-    if len(prefix) > limits.longest_prefix:
-        raise refuse("prefix_too_long", f"a prefix has at most {limits.longest_prefix} characters, got {len(prefix)}")
+    length = len(prefix)
+    if length <= limits.longest_prefix and not prefix.isascii():
+        length = len(normalise_prefix(prefix))  # one character can become 18
+    if length > limits.longest_prefix:
+        raise refuse("prefix_too_long", f"a prefix has at most {limits.longest_prefix} characters, got {length}")
     return prefix
 
 

@@ -1,10 +1,14 @@
 """Answers that were given lately. Typed prefixes repeat: the shorter, the more."""
 
+from sys import getsizeof
 from typing import NamedTuple
 
 from halfword.search.model import Completion
 
-_LARGEST = 20  # completions; who asks for more is no search box, and would fill the memory
+LARGEST_ANSWER = 20  # completions; who asks for more is no search box, and would fill the memory
+_LARGEST_SHARE = 1 / 8  # of the memory, for one answer
+_ENTRY_BYTES = 500  # of memory that an answer takes besides its completions
+_COMPLETION_BYTES = 120  # of memory that a completion takes besides its text
 
 
 class Found(NamedTuple):
@@ -16,23 +20,38 @@ class Found(NamedTuple):
 
 
 class Cache:
-    """The last so many answers; the one that was longest not asked for gives way."""
+    """The last answers, bounded in number and in bytes; the one that was not asked for longest is forgotten first."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._kept: dict[tuple[str, int], Found] = {}
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._kept: dict[tuple[str, int], Found] = {}  # in the order of their last use
+        self.size = 0  # bytes of memory, about
 
     def get(self, typed: str, count: int) -> Found | None:
         """Return an answer, if it is still here."""
         found = self._kept.pop((typed, count), None)
         if found is not None:
-            self._kept[typed, count] = found  # to the end of the dictionary, which keeps the order
+            self._kept[typed, count] = found
         return found
 
     def put(self, count: int, found: Found) -> None:
         """Keep an answer."""
-        if not self._size or len(found.completions) > _LARGEST:
+        size = _size_of(found)
+        if not self._most or len(found.completions) > LARGEST_ANSWER or size > self._most_bytes * _LARGEST_SHARE:
             return
-        if len(self._kept) >= self._size:
-            del self._kept[next(iter(self._kept))]
+        self._forget((found.typed, count))
         self._kept[found.typed, count] = found
+        self.size += size
+        while len(self._kept) > self._most or self.size > self._most_bytes:
+            self._forget(next(iter(self._kept)))
+
+    def _forget(self, key: tuple[str, int]) -> None:
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self.size -= _size_of(found)
+
+
+def _size_of(found: Found) -> int:
+    texts = sum([getsizeof(completion.text) for completion in found.completions])
+    return _ENTRY_BYTES + getsizeof(found.typed) + _COMPLETION_BYTES * len(found.completions) + texts

@@ -1,14 +1,19 @@
-"""From a prefix to its completions: cache, queue, deadline and blocklist."""
+"""From a prefix to its completions: cache, queue and deadline."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from time import perf_counter
+from typing import Any
+
+import orjson
 
 from halfword.core.options import SearchOptions
 from halfword.core.text import normalise_prefix
 from halfword.search.model import Completion
+from halfword.core.options import SearchOptions
+from halfword.serve.http.asked import Asked
 from halfword.serve.http.cache import Found
-from halfword.serve.http.gate import Gate
+from halfword.serve.http.gate import Batches, Gate
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.request import ClientGone, Request
 from halfword.serve.models import Served
@@ -21,6 +26,7 @@ class Finder:
 
     def __init__(self, queue: int, deadline_ms: float, metrics: Metrics) -> None:
         self._gate = Gate(queue)
+        self._batches = Batches(queue)
         self._deadline_ms = deadline_ms
         self._metrics = metrics
         self._options = lru_cache(maxsize=4096)(partial(_options, deadline_ms))
@@ -41,6 +47,24 @@ class Finder:
             self._metrics.add("deadlines_total")
         return found
 
+    async def find_all(
+        self, served: Served, asked: Sequence[Asked], request: Request, shape: Callable[[Asked, Found], Any]
+    ) -> list[orjson.Fragment]:
+        """Find the completions of several prefixes, each shaped and turned into JSON at once, which takes less memory.
+
+        The prefixes take their turns with those of other requests, so a batch does not hold up people who type.
+        """
+        if len(asked) == 1:
+            return [_fragment(shape(one, await self.find(served, one.prefix, one.count, request))) for one in asked]
+        parts = []
+        async with self._batches.place():
+            for number, one in enumerate(asked):
+                if request.gone():
+                    raise ClientGone
+                found = await self.find(served, one.prefix, one.count, request, admitted=number > 0)
+                parts.append(_fragment(shape(one, found)))
+        return parts
+
     async def _wait(self, work: Callable[[], Found], request: Request, admitted: bool) -> Found:
         answer = self._gate.enter(work, request.gone, admitted=admitted)
         self._metrics.set("queue_length", len(self._gate))
@@ -55,20 +79,13 @@ class Finder:
     def _search(self, served: Served, typed: str, count: int, began: float) -> Found:
         begin = perf_counter()
         share = _share(begin - began, self._deadline_ms)
-        completions = self._allowed(served, typed, count, share)
+        completions = served.completer.complete(typed, self._options(count, share))
         spent_ms = (perf_counter() - begin) * 1000
         return Found(typed, completions, whole=spent_ms < self._deadline_ms * share)
 
-    def _allowed(self, served: Served, typed: str, count: int, share: float) -> list[Completion]:
-        blocklist, complete = served.blocklist, served.completer.complete
-        if blocklist is None:
-            return complete(typed, self._options(count, share))
-        found = complete(typed, self._options(count, share))
-        allowed = blocklist.allowed(found)
-        if len(allowed) < len(found) == count:  # there may be more behind those that were struck out
-            found = complete(typed, self._options(2 * count, share))
-            allowed = blocklist.allowed(found)
-        return allowed[:count]
+
+def _fragment(content: Any) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps(content))
 
 
 def _options(deadline_ms: float, count: int, share: float) -> SearchOptions:

@@ -2,14 +2,16 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any, TypeVar
 
-from halfword.serve.http.reply import refuse, retry_after
+from halfword.serve.http.reply import RequestError, refuse, retry_after
 from halfword.serve.http.request import ClientGone
 
 Answer = TypeVar("Answer")
+_BATCHES_AT_ONCE = 4
 _LONGEST_TURN = 0.05  # seconds without a look at the sockets
 _LOOKS = 8  # at the sockets, in which nobody had to be refused; from a new connection to its request it takes four
 
@@ -52,7 +54,7 @@ class Gate:
         """
         if len(self._waiting) >= self._places and not admitted:
             self._looks = 0
-            raise refuse("overloaded", "too many requests are waiting; ask again in a second", retry_after(1))
+            raise _overloaded()
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((work, gone, future))
         if not self._rests:
@@ -85,6 +87,34 @@ class Gate:
                 self._last_end = perf_counter()
                 if self._last_end >= end:
                     break
+
+
+class Batches:
+    """Lets a few batches run at a time: each holds a large answer in memory until its last prefix is completed."""
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._waiting = 0
+        self._running = asyncio.Semaphore(_BATCHES_AT_ONCE)
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Wait for one's turn; raises when too many wait."""
+        if self._waiting >= self._places and self._running.locked():
+            raise _overloaded()
+        self._waiting += 1
+        try:
+            await self._running.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._running.release()
+
+
+def _overloaded() -> RequestError:
+    return refuse("overloaded", "too many requests are waiting; ask again in a second", retry_after(1))
 
 
 def _answer(work: Callable[[], Any], gone: Callable[[], bool], future: "asyncio.Future[Any]") -> bool:

@@ -5,10 +5,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
-from halfword.serve.http.reply import CODES
+from halfword.serve.http.reply import CLIENT_GONE, CODES
 
 ROUTES = ("complete", "batch", "suggest", "search", "page", "health", "metrics", "other")
-CLIENT_GONE = 499  # as nginx counts them
 STATUSES = (200, 204, 304, *sorted({status for status, _ in CODES.values()}), CLIENT_GONE)
 BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)  # seconds
 SINGLES = {

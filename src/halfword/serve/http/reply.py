@@ -1,5 +1,6 @@
 """Replies: what goes back to a client, and every way in which a request is refused."""
 
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import orjson
@@ -8,7 +9,12 @@ Headers = list[tuple[bytes, bytes]]
 
 JSON = b"application/json"
 SUGGESTIONS = b"application/x-suggestions+json"
+CLIENT_GONE = 499  # as nginx counts them; it is never sent
 SMALLEST_PADDED = 4096  # bytes; ten completions of ordinary length fit
+
+
+_STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_WITHOUT_BODY = (204, 304)
 
 
 class Reply(NamedTuple):
@@ -72,6 +78,22 @@ def json_reply(content: Any, headers: Headers | None = None, *, pad: bool = Fals
     if pad:
         body = padded(body)
     return Reply(200, [(b"content-type", kind), *(headers or ())], body)
+
+
+def on_the_wire(reply: Reply, date: bytes, *, close: bool, body: bool = True) -> bytes:
+    """Return a reply as bytes; without its `body` if HEAD was asked."""
+    status, headers, content = reply
+    parts = [_STATUS_LINES[status], b"date: ", date, b"\r\nx-content-type-options: nosniff\r\n"]
+    for name, value in headers:
+        parts += (name, b": ", value, b"\r\n")
+    if close:
+        parts.append(b"connection: close\r\n")
+    if status not in _WITHOUT_BODY:
+        parts.append(b"content-length: %d\r\n\r\n" % len(content))
+        parts.append(content if body else b"")
+    else:
+        parts.append(b"\r\n")
+    return b"".join(parts)
 
 
 def padded(body: bytes) -> bytes:

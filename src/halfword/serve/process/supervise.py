@@ -18,6 +18,13 @@ from halfword.serve.process.worker import BACKLOG, adopt_process, run_worker
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 _MOST_FILES = 65_536
 _STOP_SECONDS = 15.0
+_SOCKET_OPTIONS = (
+    (socket.SOL_SOCKET, socket.SO_REUSEADDR, 1),
+    # The kernel would let one connection hold megabytes of replies that nobody reads.
+    (socket.SOL_SOCKET, socket.SO_SNDBUF, 131_072),
+    (socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536),
+    (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 30_000),  # milliseconds, also for connections already closed
+)
 _RESTART_SECONDS = 1.0  # a worker that dies sooner than this after its start waits as long for the next
 
 
@@ -29,10 +36,10 @@ def serve(options: ServeOptions, ready: Callable[[str], None]) -> None:
     _allow_many_connections()
     log = Log()
     metrics = Metrics(options.workers)
-    models = Models(options.model, options.blocklists, options.cache)
+    models = Models(options)
     app = App(options, models, metrics, log)
     with bind(options.host, options.port) as listener:
-        Supervisor(options.workers, app, listener, models, metrics, log).run(lambda: ready(_address(listener)))
+        Supervisor(options, app, listener, models, metrics, log).run(lambda: ready(_address(listener)))
 
 
 def _allow_many_connections() -> None:
@@ -47,9 +54,9 @@ class Supervisor:
     """Keeps the workers running."""
 
     def __init__(
-        self, workers: int, app: App, listener: socket.socket, models: Models, metrics: Metrics, log: Log
+        self, options: ServeOptions, app: App, listener: socket.socket, models: Models, metrics: Metrics, log: Log
     ) -> None:
-        self._workers = workers
+        self._options = options
         self._app = app
         self._listener = listener
         self._models = models
@@ -63,10 +70,10 @@ class Supervisor:
         """Fork the workers and mind them until told to stop."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # they are waited for, not handled
         try:
-            for worker in range(self._workers):
+            for worker in range(self._options.workers):
                 self._start(worker)
             ready()
-            self._log.event("serving", model=self._models.current.version, workers=self._workers)
+            self._log.event("serving", model=self._models.current.version, workers=self._options.workers)
             self._mind()
         finally:
             self._stop()
@@ -94,7 +101,9 @@ class Supervisor:
         try:
             os.close(self._lifeline[1])
             adopt_process(worker, self._metrics)
-            run_worker(self._app, self._listener, self._lifeline[0], self._models, self._metrics, self._log)
+            run_worker(
+                self._options, self._app, self._listener, self._lifeline[0], self._models, self._metrics, self._log
+            )
             status = 0
         except Exception as error:
             self._log.fault(error)
@@ -139,7 +148,8 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for level, option, value in _SOCKET_OPTIONS:  # connections inherit them
+            listener.setsockopt(level, option, value)
         listener.bind(address)
         listener.listen(BACKLOG)
     except OSError as error:

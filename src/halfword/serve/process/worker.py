@@ -1,94 +1,97 @@
 """A worker process: the event loop that serves, watches the model file and stops gently."""
 
 import asyncio
+import ctypes
 import logging
 import signal
 import socket
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 
-import uvicorn
-
 from halfword.serve.http.app import App
+from halfword.serve.http.connections import Connections
 from halfword.serve.http.metrics import Metrics
-from halfword.serve.http.protocol import BoundedProtocol, sweep_forever
 from halfword.serve.log import LibraryLog, Log
 from halfword.serve.models import Models
+from halfword.serve.options import ServeOptions
 
 BACKLOG = 1024
+_M_MMAP_THRESHOLD = -3  # from malloc.h
+_LARGE_BLOCK = 262_144  # bytes
 _ACCEPTED_AT_ONCE = 4
 WATCH_SECONDS = 1.0
 _FLUSH_SECONDS = 0.2
-_STOP_SECONDS = 10
-_IDLE_SECONDS = 75  # longer than nginx keeps a connection, or it would at times use one that is just being closed
 
 
-class _Server(uvicorn.Server):
-    """A uvicorn server on a socket that several workers listen on."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to the event loop: uvicorn would raise them again and end before the log is written."""
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept.
-
-        asyncio accepts as many connections in a row as its backlog has places: the first worker to wake would take
-        all. So it is told a few, and the kernel, which shares the socket, is told the real number afterwards.
-        """
-        await super().startup(sockets)
-        for listener in sockets or ():
-            listener.listen(BACKLOG)
-
-
-def run_worker(app: App, listener: socket.socket, lifeline: int, models: Models, metrics: Metrics, log: Log) -> None:
+def run_worker(
+    options: ServeOptions,
+    app: App,
+    listener: socket.socket,
+    lifeline: int,
+    models: Models,
+    metrics: Metrics,
+    log: Log,
+) -> None:
     """Serve until a signal says stop, or until the process that holds the other end of `lifeline` is gone."""
     if models.changed():  # this worker replaces one that died, and the parent's model is an old one
         _tell_of_reload(models.current.version, models.reload(), models, metrics, log)
-    config = uvicorn.Config(
-        app,
-        http=BoundedProtocol,
-        loop="asyncio",
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        backlog=_ACCEPTED_AT_ONCE,
-        timeout_keep_alive=_IDLE_SECONDS,
-        timeout_graceful_shutdown=_STOP_SECONDS,
-    )
     logging.getLogger().handlers = [LibraryLog(log)]
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what it says of requests is in our replies and metrics
-    asyncio.run(_serve(_Server(config), listener, lifeline, models, metrics, log))
+    asyncio.run(_serve(options, app, listener, lifeline, models, metrics, log))
 
 
 async def _serve(
-    server: uvicorn.Server, listener: socket.socket, lifeline: int, models: Models, metrics: Metrics, log: Log
+    options: ServeOptions,
+    app: App,
+    listener: socket.socket,
+    lifeline: int,
+    models: Models,
+    metrics: Metrics,
+    log: Log,
 ) -> None:
     loop = asyncio.get_running_loop()
-    reload_now = asyncio.Event()
+    stop, reload_now = asyncio.Event(), asyncio.Event()
     loop.add_signal_handler(signal.SIGHUP, reload_now.set)
-    for stop in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(stop, setattr, server, "should_exit", True)
-    loop.add_reader(lifeline, setattr, server, "should_exit", True)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_reader(lifeline, stop.set)
+    connections = Connections(app, most=options.connections, largest_body=options.limits.largest_body)
     chores: list[Coroutine[Any, Any, None]] = [
         _watch(models, reload_now, metrics, log),
-        sweep_forever(server.server_state.connections),
+        connections.sweep_forever(),
         _flush_forever(log),
     ]
     tasks = [asyncio.create_task(chore) for chore in chores]
     try:
-        await server.serve(sockets=[listener])
-    finally:
+        await _accept_until(stop, listener, connections)
         loop.remove_reader(lifeline)
+        await connections.drain()
+    finally:
         for task in tasks:
             task.cancel()
         log.flush()
+
+
+async def _accept_until(stop: asyncio.Event, listener: socket.socket, connections: Connections) -> None:
+    """Accept connections until told to stop, and at last those that wait in the kernel.
+
+    asyncio accepts as many connections in a row as its backlog has places: the first worker to wake would take all.
+    So asyncio is told a few, and the kernel, which shares the socket among workers, is told the real number afterwards.
+    """
+    loop = asyncio.get_running_loop()
+    waiting = listener.dup()
+    server = await loop.create_server(connections.new, sock=listener, backlog=_ACCEPTED_AT_ONCE)
+    listener.listen(BACKLOG)
+    await stop.wait()
+    server.close()
+    with waiting:
+        waiting.setblocking(False)
+        while True:
+            try:
+                accepted, _ = waiting.accept()
+            except OSError:
+                return
+            await loop.connect_accepted_socket(connections.new, accepted)
 
 
 async def _watch(models: Models, reload_now: asyncio.Event, metrics: Metrics, log: Log) -> None:
@@ -127,3 +130,14 @@ def adopt_process(worker: int, metrics: Metrics) -> None:
     metrics.belong_to(worker)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the loop takes it
+    _give_large_blocks_back()
+
+
+def _give_large_blocks_back() -> None:
+    """Have glibc map every large block by itself, so that its memory goes back to the system when it is freed.
+
+    By itself glibc raises the size from which it does so. Large replies then lie among small objects and leave holes:
+    clients that read slowly made the memory of a worker grow by 70 MiB where 25 MiB were in use.
+    """
+    with suppress(OSError, AttributeError):  # other C libraries have no such setting
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
