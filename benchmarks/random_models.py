@@ -5,13 +5,15 @@ import random
 import struct
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.toy import PIECES, Toy, write_toy
 
 from halfword.core.model_file import Array, Place, read_header, write_model
-from halfword.search.model import PARTS
+from halfword.core.policy import DEFAULT_POLICY, LIMITS, Policy
+from halfword.search.model import PARTS, import_engine
 from halfword.training.ngram import NgramOptions
 
 KINDS = [parts for size in (1, 2, 3) for parts in itertools.combinations(PARTS, size)]
@@ -51,7 +53,8 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
         memory=NgramOptions(order=chance.randint(2, 8), megabytes=chance.choice([None, None, 1e-6, 0.002, 0.01])),
         words=chance.random() < 0.7,
         spellings=chance.random() < 0.7,
-        weights=_random_weights(chance),
+        arrays=_random_arrays(chance),
+        policy=_random_policy(chance),
         ending=chance.choice([0.0, 5.0, 100.0]),
     )
 
@@ -64,15 +67,27 @@ def _random_counts(chance: random.Random, fewest: int) -> dict[str, int]:
     return {query: chance.randint(1, most) for query in dict.fromkeys([*drawn, *["ab"] * fewest])}
 
 
-def _random_weights(chance: random.Random) -> dict[str, list[float]]:
-    weights: dict[str, list[float]] = {}
+def _random_arrays(chance: random.Random) -> dict[str, list[float]]:
+    """Return weights of the ranker and of the mixture that are allowed, but unusual."""
+    arrays: dict[str, list[float]] = {}
     if chance.random() < 0.5:
-        weights["network_weight"] = [chance.choice([0.0, 1.0, chance.random()]) for _ in range(32)]
-    for name in ("order", "choice"):
-        if chance.random() < 0.5:
-            discount, shortness = chance.choice([0.0, 0.999, chance.random()]), chance.choice([0.0, 0.06, 9.9])
-            weights[name] = [discount, chance.choice([0.0, 2.0, 9e8]), chance.choice([1e-30, 1.0, 9e8]), shortness]
-    return weights
+        arrays["mixture.network_weight"] = [chance.choice([0.0, 1.0, chance.random()]) for _ in range(32)]
+    if chance.random() < 0.5:
+        share = [0.0, 0.999, chance.random()]
+        factor = [0.0, 2.0, 9e5]
+        arrays["ranker.mixture"] = [
+            chance.choice(share), chance.choice(factor), chance.random(), chance.choice([1e-30, 1.0, 9e5]),
+            chance.choice(share), chance.choice(share),
+        ]  # fmt: skip
+    if chance.random() < 0.3:
+        arrays["ranker.none"] = [chance.choice([0.0, 9e5, -9e5]) for _ in range(import_engine().PREFIX_FEATURES + 1)]
+    return arrays
+
+
+def _random_policy(chance: random.Random) -> Policy:
+    """Return the default policy with some numbers at their limits."""
+    names = chance.sample(sorted(LIMITS), chance.choice([0, 0, 1, 3]))
+    return replace(DEFAULT_POLICY, **{name: float(chance.choice(LIMITS[name])) for name in names})
 
 
 def random_model(path: Path, chance: random.Random, parts: tuple[str, ...]) -> None:
@@ -128,7 +143,7 @@ def _rewrite_array(path: Path, chance: random.Random) -> None:
         arrays[name] = Array(chance.choice(sorted(FORMATS)), data + bytes(-len(data) % 8))
     else:
         del arrays[name]
-    write_model(path, arrays, header.card)
+    write_model(path, arrays, header.card, policy=header.policy, features=header.features)
 
 
 def _exchange_part(path: Path, chance: random.Random) -> None:
@@ -139,7 +154,7 @@ def _exchange_part(path: Path, chance: random.Random) -> None:
     part = chance.choice(sorted({name.partition(".")[0] for name in arrays}))
     arrays = {name: array for name, array in arrays.items() if not name.startswith(f"{part}.")}
     arrays |= {name: array for name, array in _arrays_of(other).items() if name.startswith(f"{part}.")}
-    write_model(path, arrays, header.card)
+    write_model(path, arrays, header.card, policy=header.policy, features=header.features)
 
 
 def _arrays_of(path: Path) -> dict[str, Array]:

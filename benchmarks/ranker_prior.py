@@ -4,8 +4,8 @@ python benchmarks/ranker_prior.py DATA... -o src/halfword/models/ranker.json
 
 For each dataset a model of popularity and memory is trained on its train split, and asked at prefixes of its
 validation split. Give datasets of different sizes and subjects, from hundreds of rows to hundreds of thousands: the
-weights are the starting point of every training, and all that a very small log has. The mixture (how evidence and models
-make one first estimate) is fitted first, by coordinate descent; then all other weights. What is printed is the
+weights are the starting point of every training, and all that a very small log has. The mixture (how evidence and
+models make one first estimate) is fitted first, by coordinate descent; then all other weights. What is printed is the
 cross-entropy in nats per prefix on the test splits: of the first estimate alone, and of the ranker.
 """
 
@@ -72,7 +72,8 @@ def estimates(offers: Offers, mixture: np.ndarray) -> np.ndarray:
     of_model = 1 - of_companions - of_spellings
     prior = of_model[owner] * np.exp(score) + of_companions[owner] * beside + of_spellings[owner] * spelled
     whole = np.maximum(count - discount, 0) + weight[owner] * prior
-    return np.log(np.maximum(whole / (total - discount * distinct + weight)[owner], LEAST_ESTIMATE))
+    values: np.ndarray = np.log(np.maximum(whole / (total - discount * distinct + weight)[owner], LEAST_ESTIMATE))
+    return values
 
 
 def with_mixture(offers: Offers, mixture: np.ndarray) -> Offers:

@@ -49,7 +49,7 @@ class Slot:
     path: Path
     precision: str
     model: Model
-    expected: dict[Asked, list[Completion]]
+    expected: Mapping[Asked, list[Completion]]
 
     def reload(self) -> None:
         """Replace the model by a new one; the old one is freed when its last search ends."""
@@ -97,7 +97,11 @@ def complete_a_batch(slot: Slot, chance: random.Random) -> int:
     """Complete many prefixes on the engine's own threads."""
     prefixes, options = chance.choices(PREFIXES, k=20), chance.choice(OPTIONS)
     found = slot.model._engine.complete_batch(prefixes, engine_options(options), 4, Completion)
-    assert found == [slot.expected[prefix, options] for prefix in prefixes], (slot.path, prefixes, options)
+    assert [answer for answer, _ in found] == [slot.expected[prefix, options] for prefix in prefixes], (
+        slot.path,
+        prefixes,
+        options,
+    )
     return len(prefixes)
 
 

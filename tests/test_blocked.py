@@ -9,16 +9,12 @@ from typing import ClassVar
 
 import pytest
 
-from halfword import SearchOptions, load
+from halfword import Answer, Completion, SearchOptions, load
+from halfword.core.errors import OptionError
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
+from halfword.core.options import DEFAULTS
 from halfword.core.scrub import scrub
 from halfword.search.filtered import Filtered, filtered
-from halfword import Completion, SearchOptions, load
-from halfword.core.errors import OptionError
-from halfword.core.text import scrub
-from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
-from halfword.search.filtered import Filtered, filtered
-from halfword.core.options import DEFAULTS
 from tests.conftest import MakePopular
 
 COMMON = """\
@@ -103,12 +99,12 @@ def test_filling_gaps_ends_with_the_deadline() -> None:
 
         asked: ClassVar[list[int]] = []
 
-        def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+        def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
             self.asked.append(options.count)
             time.sleep(0.002)
-            return [Completion(f"bad {number}", -1.0, "popular") for number in range(options.count)]
+            return Answer(Completion(f"bad {number}", -1.0, "popular") for number in range(options.count))
 
-        def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
+        def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[Answer]:
             raise NotImplementedError
 
     assert Filtered(Slow(), Blocklist(["bad"])).complete("b", count=1, deadline_ms=1.5) == []

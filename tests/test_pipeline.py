@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from halfword import Completion, SearchOptions, load
 from halfword.core.errors import ModelFileError, OptionError, TextError
+from halfword.core.filters import Blocklist
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
-from halfword.search.filtered import Blocklist, Filtered
+from halfword.search.filtered import Filtered
 from halfword.search.model import PARTS, Model, engine_options, import_engine
 from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellings, read_arrays
 from halfword.search.reference_ranker import PlainPipeline, PlainRanker

@@ -9,8 +9,6 @@ import pytest
 
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.search.model import Completion
-from halfword.core.options import DEFAULTS, SearchOptions
-from halfword.search.model import Completion
 from halfword.serve.http.cache import Cache, Found
 from tests.conftest import COUNTS, MakeModel
 from tests.serving import Answer, client_for

@@ -50,8 +50,8 @@ class Policy:
         for each in fields(self):
             value = getattr(self, each.name)
             number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-            if not number or not _LIMITS[each.name][0] <= value <= _LIMITS[each.name][1]:
-                low, high = _LIMITS[each.name]
+            if not number or not LIMITS[each.name][0] <= value <= LIMITS[each.name][1]:
+                low, high = LIMITS[each.name]
                 raise ModelFileError(f"the policy's {each.name} must lie between {low:g} and {high:g}, got {value!r}")
 
     def to_json(self) -> dict[str, float]:
@@ -69,7 +69,7 @@ class Policy:
 
 
 _COUNT, _FACTOR, _HASTE = (0.0, 1e6), (0.01, 100.0), (0.0, 100.0)
-_LIMITS: dict[str, tuple[float, float]] = {
+LIMITS: dict[str, tuple[float, float]] = {
     "many_queries": _COUNT,
     "beam_factor_none": _FACTOR,
     "beam_factor_few": _FACTOR,

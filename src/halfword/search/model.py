@@ -48,7 +48,7 @@ class Answer(list[Completion]):
 class Completer(Protocol):
     """Anything that can be evaluated and served."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Sequence[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
         """Return the likeliest completions of `prefix`, best first."""
         ...
 

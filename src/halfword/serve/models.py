@@ -8,14 +8,11 @@ from pathlib import Path
 from threading import Lock
 
 from halfword.core.errors import HalfwordError, ModelFileError
-from halfword.core.filters import Blocklist, read_blocklist
+from halfword.core.filters import read_blocklist
 from halfword.core.model_file import read_header
 from halfword.core.options import SearchOptions
 from halfword.core.text import Profile, profile_named
-from halfword.search.model import Completer, load
-from halfword.core.filters import read_blocklist
 from halfword.search.filtered import Filtered
-from halfword.core.options import SearchOptions
 from halfword.search.model import Completer, load
 from halfword.serve.http.cache import Cache
 from halfword.serve.options import ServeOptions

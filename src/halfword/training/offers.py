@@ -68,10 +68,11 @@ def join(offers: Iterable[Offers]) -> Offers:
     each = list(offers)
     sizes = np.cumsum([0, *(len(one.features) for one in each)])
     first = [one.first[:-1] + begin for one, begin in zip(each, sizes, strict=False)]
-    columns = (np.concatenate([getattr(one, name) for one in each]) for name in ("whole", "partial", "evidence"))
     return Offers(
         np.concatenate([one.features for one in each]),
         np.concatenate([*first, sizes[-1:]]),
-        *columns,
+        np.concatenate([one.whole for one in each]),
+        np.concatenate([one.partial for one in each]),
+        np.concatenate([one.evidence for one in each]),
         np.concatenate([one.totals for one in each]),
     )

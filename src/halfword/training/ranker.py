@@ -85,7 +85,7 @@ def every_prefix(query: str) -> range:
 
 def feature_place(name: str) -> int:
     """Return where a feature stands in a row of features."""
-    return import_engine().feature_names().index(name)
+    return int(import_engine().feature_names().index(name))
 
 
 def fit(prior: RankerWeights, offers: Offers, *, epochs: int = _EPOCHS, closeness: float = _CLOSENESS) -> RankerWeights:

@@ -76,7 +76,8 @@ def train(
             arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
             arrays |= known_words(counts)
         learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
-    policy, features = DEFAULT_POLICY, ()
+    policy = DEFAULT_POLICY
+    features: tuple[str, ...] = ()
     if needs_engine:
         arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
     progress("writing the model")
@@ -177,7 +178,8 @@ def _fitted(
     from halfword.training.mixture import fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
 
-    rows, policy, features = data.rows(Split.VALID), DEFAULT_POLICY, ()
+    rows, policy = data.rows(Split.VALID), DEFAULT_POLICY
+    features: tuple[str, ...] = ()
     with scratch_folder(output) as folder:
         path = folder / "unfitted.halfword"
         if {"ngram", "network"} <= parts:

@@ -9,8 +9,6 @@ import orjson
 
 from halfword.core.options import SearchOptions
 from halfword.core.text import normalise_prefix
-from halfword.search.model import Completion
-from halfword.core.options import SearchOptions
 from halfword.serve.http.asked import Asked
 from halfword.serve.http.cache import Found
 from halfword.serve.http.gate import Batches, Gate
