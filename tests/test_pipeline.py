@@ -178,13 +178,12 @@ def test_what_is_not_struck_out_stays_in_its_order(prefix: str, popular_path: Pa
 
 def test_the_length_penalty_puts_short_beginnings_first(tmp_path: Path) -> None:
     def order(penalty: float) -> list[str]:
-        toy = Toy(parts=PARTS, counts=MANY, policy=replace(DEFAULT_POLICY, length_penalty=penalty))
-        return texts(load(write_toy(tmp_path / "order.halfword", toy)).complete("a"))
+        toy = Toy(parts=PARTS, policy=replace(DEFAULT_POLICY, length_penalty=penalty))
+        return texts(load(write_toy(tmp_path / "order.halfword", toy)).complete("ab"))
 
-    lengths = [len(text) for text in order(5.0)]
-    assert lengths == sorted(lengths)
-    assert set(order(5.0)) == set(order(0.0))
-    assert order(5.0) != order(0.0)
+    assert [len(text) for text in order(9.0)] == sorted(len(text) for text in order(9.0))
+    assert set(order(9.0)) == set(order(0.0)) == set(order(-1.0))
+    assert order(9.0) != order(-1.0)
 
 
 def test_proposals_know_how_often_they_were_typed(path: Path) -> None:

@@ -17,7 +17,11 @@ float& at(Features& features, Feature feature) { return features[static_cast<std
 
 void set(Features& features, Feature feature, double value) { at(features, feature) = static_cast<float>(value); }
 
-double log_of(double probability) { return std::log(std::max(probability, least_probability)); }
+/// The logarithm of a probability, which most often is 0.
+double log_of(double probability) {
+  static const double least = std::log(least_probability);
+  return probability <= least_probability ? least : std::log(probability);
+}
 
 double spaces_from(std::string_view text, std::size_t begin) {
   const std::string_view part = text.substr(std::min(begin, text.size()));
@@ -93,6 +97,8 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
   const Features shared = prefix_part(prefix, proposals.facts);
   const double lowest = lowest_found(proposals);
   const double breadth = std::log1p(proposals.facts.distinct);
+  const double share_of = proposals.facts.total + 1.0;
+  const double log_share_of_none = std::log(0.5 / share_of);
   const std::size_t begun = prefix.rfind(' ') + 1;  // where the word begins that is being typed
   std::vector<Features> all;
   all.reserve(proposals.list().size());
@@ -103,8 +109,8 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
     set(each, Feature::estimate, estimator.estimate(proposal));
     set(each, Feature::model_score, proposal.searched ? std::max(proposal.model_score, least_score) : lowest);
     set(each, Feature::searched, proposal.searched ? 1.0 : 0.0);
-    set(each, Feature::log_count, std::log1p(proposal.count));
-    set(each, Feature::log_share, std::log((proposal.count + 0.5) / (proposals.facts.total + 1.0)));
+    set(each, Feature::log_count, typed ? std::log1p(proposal.count) : 0.0);
+    set(each, Feature::log_share, typed ? std::log((proposal.count + 0.5) / share_of) : log_share_of_none);
     set(each, Feature::typed, typed ? 1.0 : 0.0);
     set(each, Feature::typed_once, proposal.count == 1.0 ? 1.0 : 0.0);
     set(each, Feature::added_characters, added);

@@ -38,27 +38,29 @@ Ranker::Ranker(const ModelFile& file)
       none_(read(file, "none", prefix_features + 1)) {
   const std::size_t units = file.array<float>("ranker.output").size();
   if (units > most_hidden) throw ModelFileError("the ranker has too many hidden units");
-  hidden_ = read(file, "hidden", units * feature_names.size());
+  const std::span<const float> by_unit = read(file, "hidden", units * feature_names.size());
+  hidden_.resize(by_unit.size());
+  for (std::size_t i = 0; i < by_unit.size(); ++i) {
+    hidden_[i % feature_names.size() * units + i / feature_names.size()] = by_unit[i];
+  }
   hidden_bias_ = read(file, "hidden_bias", units);
   output_ = read(file, "output", units);
   const auto positive = [](float value) { return value >= 1e-6F; };
   if (!std::all_of(scale_.begin(), scale_.end(), positive)) throw ModelFileError("the ranker's scale makes no sense");
 }
 
-double Ranker::worth_of(const Features& features) const {
-  constexpr std::size_t size = feature_names.size();
-  Features scaled;
+double Ranker::worth_of(const Features& features, std::vector<float>& sums) const {
+  const std::size_t units = output_.size();
+  sums.assign(hidden_bias_.begin(), hidden_bias_.end());
   float worth = 0.0F;
-  for (std::size_t i = 0; i < size; ++i) {
-    scaled[i] = (features[i] - mean_[i]) / scale_[i];
-    worth += linear_[i] * scaled[i];
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    const float scaled = (features[i] - mean_[i]) / scale_[i];
+    worth += linear_[i] * scaled;
+    const float* row = hidden_.data() + i * units;
+    for (std::size_t unit = 0; unit < units; ++unit) sums[unit] += row[unit] * scaled;
   }
-  for (std::size_t unit = 0; unit < output_.size(); ++unit) {
-    const float* row = hidden_.data() + unit * size;
-    float sum = hidden_bias_[unit];
-    for (std::size_t i = 0; i < size; ++i) sum += row[i] * scaled[i];
-    worth += output_[unit] * sum / (1.0F + std::abs(sum));
-  }
+  for (std::size_t unit = 0; unit < units; ++unit) sums[unit] *= output_[unit] / (1.0F + std::abs(sums[unit]));
+  for (const float sum : sums) worth += sum;
   return worth;
 }
 
@@ -72,7 +74,8 @@ std::vector<double> Ranker::log_probabilities(std::span<const Features> features
   if (features.empty()) return {};
   std::vector<double> worths;
   worths.reserve(features.size());
-  for (const Features& each : features) worths.push_back(worth_of(each));
+  std::vector<float> sums(output_.size());
+  for (const Features& each : features) worths.push_back(worth_of(each, sums));
   const double none = worth_of_none(features.front());
   const double peak = std::max(none, *std::max_element(worths.begin(), worths.end()));
   double sum = std::exp(none - peak);

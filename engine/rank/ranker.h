@@ -30,7 +30,7 @@ class Ranker {
   std::vector<double> log_probabilities(std::span<const Features> features) const;
 
  private:
-  double worth_of(const Features& features) const;
+  double worth_of(const Features& features, std::vector<float>& sums) const;
   double worth_of_none(const Features& features) const;
 
   Mixture mixture_;
@@ -38,7 +38,7 @@ class Ranker {
   std::span<const float> mean_;
   std::span<const float> scale_;
   std::span<const float> linear_;
-  std::span<const float> hidden_;  // row-major, one row per hidden unit
+  std::vector<float> hidden_;  // one row per feature, so that all hidden units are summed up side by side
   std::span<const float> hidden_bias_;
   std::span<const float> output_;
   std::span<const float> none_;  // by prefix feature, then a bias

@@ -136,8 +136,8 @@ void Companions::propose(const Question& question, Proposals& proposals) const {
   const std::size_t kept = std::min(static_cast<std::size_t>(policy.page), best.size());
   std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());
   for (std::size_t i = 0; i < kept; ++i) {
-    const std::string text = std::string(prefix).append(word(best[i].second).substr(part.size()));
-    proposals.at(text).companions = -best[i].first;
+    std::string text = std::string(prefix).append(word(best[i].second).substr(part.size()));
+    proposals.at(std::move(text)).companions = -best[i].first;
   }
 }
 

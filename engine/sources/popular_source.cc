@@ -1,9 +1,11 @@
 #include "sources/popular_source.h"
 
+#include <utility>
+
 namespace halfword {
 
 void PopularSource::propose(const Question& question, Proposals& proposals) const {
-  const TypedQueries typed = popular_.most_typed(question.reading.text, question.options.count, question.options.echo);
+  TypedQueries typed = popular_.most_typed(question.reading.text, question.options.count, question.options.echo);
   PrefixFacts& facts = proposals.facts;
   facts.total = static_cast<double>(typed.total);
   facts.distinct = static_cast<double>(typed.distinct);
@@ -11,8 +13,8 @@ void PopularSource::propose(const Question& question, Proposals& proposals) cons
   facts.longer_distinct = static_cast<double>(typed.longer_distinct());
   facts.first = typed.first;
   facts.last = typed.last;
-  for (const TypedQuery& query : typed.queries) proposals.at(query.text).count = query.count;
   facts.all_listed = typed.queries.size() >= typed.longer_distinct() + (question.options.echo ? 1 : 0);
+  for (TypedQuery& query : typed.queries) proposals.at(std::move(query.text)).count = query.count;
 }
 
 void PopularSource::annotate(const Question&, Proposals& proposals) const {

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace halfword {
 
-Proposal& Proposals::at(std::string_view text) {
+Proposal& Proposals::at(std::string text) {
   if (2 * (list_.size() + 1) > slots_.size()) rehash(std::max<std::size_t>(128, 2 * slots_.size()));
+  if (list_.empty()) list_.reserve(slots_.size() / 2);
   std::uint32_t& slot = slots_[slot_of(text)];
   if (slot == 0) {
-    list_.emplace_back().text = text;
+    list_.emplace_back().text = std::move(text);
     slot = static_cast<std::uint32_t>(list_.size());
   }
   return list_[slot - 1];

@@ -39,7 +39,7 @@ struct PrefixFacts {
 class Proposals {
  public:
   /// The proposal with this text, which is added if there is none yet.
-  Proposal& at(std::string_view text);
+  Proposal& at(std::string text);
 
   std::vector<Proposal>& list() { return list_; }
   const std::vector<Proposal>& list() const { return list_; }

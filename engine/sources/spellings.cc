@@ -215,7 +215,7 @@ void Spellings::propose(const Question& question, Proposals& proposals) const {
                       return left.probability != right.probability ? left.probability > right.probability
                                                                    : left.text < right.text;
                     });
-  for (std::size_t i = 0; i < kept; ++i) proposals.at(found[i].text).spellings = found[i].probability;
+  for (std::size_t i = 0; i < kept; ++i) proposals.at(std::move(found[i].text)).spellings = found[i].probability;
 }
 
 }  // namespace halfword
