@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from halfword.core.scrub import scrub
+from halfword.core.scrub import PERHAPS_PERSONAL, scrub
 from halfword.core.text import Profile, normalise_query
 
 pc: Any = pyarrow.compute  # its stubs know too little of scalars
@@ -21,7 +21,6 @@ Column = Any  # an array of pyarrow; which one, its place says
 
 WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, of ASCII
 _UNUSUAL = r"[^ -~]|  "  # anything that is not printable ASCII, and double spaces
-_PERHAPS_PRIVATE = r"|@|\d{6}|\d[ ().\-/]{1,2}\d"
 _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
 _EPOCH = datetime(1970, 1, 1)
 # A number of seconds, milliseconds, microseconds or nanoseconds since 1970: how many digits it has tells which.
@@ -37,13 +36,20 @@ def query_of(text: str, profile: Profile) -> str:
 def queries_of(texts: Column, profile: Profile) -> Column:
     """Return `query_of` of every text; only unusual ones leave the arrow kernels."""
     usual = pc.ascii_trim(pc.ascii_lower(texts), characters=WHITE_SPACE)
-    pattern = _UNUSUAL + (_PERHAPS_PRIVATE if profile.scrub else "")
-    unusual = pc.match_substring_regex(usual, pattern=pattern)
+    unusual = pc.match_substring_regex(usual, pattern=_UNUSUAL)
+    if profile.scrub:
+        unusual = pc.or_(unusual, _perhaps_personal(usual))
     if not pc.any(unusual).as_py():
         return usual
     different = texts.filter(unusual).dictionary_encode()
     queries = pa.array([query_of(text, profile) for text in different.dictionary.to_pylist()], pa.string())
     return pc.replace_with_mask(usual, pc.fill_null(unusual, False), queries.take(different.indices))
+
+
+def _perhaps_personal(queries: Column) -> Column:
+    fast, strict = PERHAPS_PERSONAL
+    perhaps = pc.fill_null(pc.match_substring_regex(queries, pattern=fast), False)
+    return pc.replace_with_mask(perhaps, perhaps, pc.match_substring_regex(queries.filter(perhaps), pattern=strict))
 
 
 def microseconds(text: str) -> int | None:
