@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from halfword.core.errors import LogError
 from halfword.core.text import DEFAULT, PAPER, Profile
-from halfword.data import read_log
+from halfword.data import log_json, read_log
 from halfword.data.guess_columns import ColumnNames
 from halfword.data.log_columns import counts_of, microseconds, queries_of, query_of, times_of, whole_number
 from halfword.data.log_format import LogFile, find_files
@@ -161,6 +161,76 @@ def test_a_query_is_too_long_by_what_is_left_of_it(tmp_path: Path) -> None:
 def test_a_count_of_ten_thousand_digits_is_a_bad_count(tmp_path: Path) -> None:
     rows = rows_of(write(tmp_path / "log.tsv", f"new york\t3\nweather\t{'7' * 10_000}\nweather\t{'0' * 10_000}5\n"))
     assert [(row["problem"], row["count"]) for row in rows] == [(None, 3), ("bad count", None), (None, 5)]
+
+
+CSV = """query,user
+"rome, italy",7
+"the ""best"" pizza",8
+15" monitor,9
+"two
+lines",10
+
+too,many,cells
+few
+{bad},11
+"bad"quote,12
+last,13
+""".replace("{bad}", "caf\udce9")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("block", [40, 1 << 20])
+def test_csv_is_read_as_people_write_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, block: int
+) -> None:
+    monkeypatch.setattr("halfword.data.log_rows.BLOCK_BYTES", block)
+    log = write(tmp_path / "log.csv", CSV.replace("\n", ending).encode(errors="surrogateescape"))
+    rows = rows_of(log)
+    good = ["rome, italy", 'the "best" pizza', '15" monitor', "two lines", "badquote", "last"]
+    assert [row["query"] for row in rows if not row["problem"]] == good
+    assert [problem for problem in problems(rows) if problem[1]] == [
+        (6, "too short"), (7, "wrong column count"), (8, "wrong column count"), (9, "bad UTF-8")
+    ]  # fmt: skip
+
+
+def test_a_quote_that_is_never_closed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("halfword.data.log_rows.BLOCK_BYTES", 1 << 12)
+    log = write(tmp_path / "log.csv", "query,user\n" + "news,7\n" * 2000 + '"open,8\n' + "news,9\n" * 2000)
+    with pytest.raises(LogError, match=r"log.csv, line \d+ or later: a quote that is not closed"):
+        rows_of(log)
+
+
+JSON_VALUES = st.one_of(
+    st.sampled_from(
+        ["7", 7, -3, 2**70, 1.5, True, None, [1], "2006-03-01 07:17:12", "2018-07-30T00:00:38.25Z", 1532908838]
+    ),
+    st.text(max_size=5),
+)
+JSON_ROWS = st.lists(st.dictionaries(st.sampled_from(["query", "user", "time", "other"]), JSON_VALUES), min_size=1)
+
+
+@given(JSON_ROWS, st.booleans())
+def test_json_read_at_once_equals_json_read_line_by_line(records: list[dict[str, Any]], plain: bool) -> None:
+    for record in records if plain else []:
+        record["query"] = str(record.get("query"))
+    block = "".join(json.dumps(record) + "\n" for record in records).encode(errors="surrogatepass")
+    fields = {name: name for name in ("query", "user", "time")}
+    cells = log_json._cells_at_once(fields, block)
+    slow = log_json._line_by_line(fields, block, 1)
+    if cells is not None:
+        assert slow.lines == list(range(1, len(records) + 1))
+        assert (cells["query"].to_pylist(), cells["user"].to_pylist()) == (slow.cells["query"], slow.cells["user"])
+        assert (
+            read_log._times(cells["time"]).to_pylist()
+            == times_of(pa.array(slow.cells["time"], pa.string())).to_pylist()
+        )
+
+
+def test_clean_json_lines_are_read_at_once() -> None:
+    block = b'{"q": "new york", "user": 7}\n{"q": "rome", "user": 8, "time": "2006-03-01 07:17:12"}\n'
+    cells = log_json._cells_at_once({"query": "q", "user": "user", "time": "time"}, block)
+    assert cells is not None
+    assert (cells["query"].to_pylist(), cells["user"].to_pylist()) == (["new york", "rome"], ["7", "8"])
 
 
 def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from halfword.data.dataset import Split
-from halfword.data.log_rows import Problem
+from halfword.data.rows import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,14 @@ def microseconds(text: str) -> int | None:
     return (naive - _EPOCH) // timedelta(microseconds=1)
 
 
+def as_time(values: Column) -> Column:
+    """Return timestamps of any unit in microseconds, whatever their time zone; text stays text."""
+    if pa.types.is_timestamp(values.type):
+        # Only the step from nanoseconds loses anything; in all others a loss would be an overflow, which is an error.
+        return values.cast(pa.timestamp("us", values.type.tz), safe=values.type.unit != "ns")
+    return values.cast(pa.timestamp("us") if pa.types.is_date(values.type) else pa.string())
+
+
 def times_of(texts: Column) -> Column:
     """Return `microseconds` of every text, null where it is no time."""
     trimmed = pc.ascii_trim(texts, characters=WHITE_SPACE)

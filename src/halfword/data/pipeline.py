@@ -23,8 +23,8 @@ from halfword.data.dataset import ABOUT, Split, write_dataset
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.guess_columns import ColumnNames
 from halfword.data.log_format import LogFile, find_files
-from halfword.data.log_rows import NOT_BROKEN, Broken, Problem
 from halfword.data.read_log import MOST_BROKEN, file_and_line, read_batches, too_broken
+from halfword.data.rows import NOT_BROKEN, Broken, Problem
 from halfword.data.splits import PAPER_DATES, SplitOptions, split_counts
 
 

@@ -13,7 +13,8 @@ from halfword.core.errors import LogError
 from halfword.core.text import SHORTEST_QUERY, Profile
 from halfword.data.log_columns import WHITE_SPACE, Column, counts_of, draws_of, pc, queries_of, times_of
 from halfword.data.log_format import LogFile
-from halfword.data.log_rows import NOT_BROKEN, Broken, Problem, Rows, rows_of
+from halfword.data.log_rows import rows_of
+from halfword.data.rows import NOT_BROKEN, Broken, Problem, Rows
 
 RUN_ROWS = 20  # rows that stay on one side of a split, so that most sessions do
 LINE_BITS = 40  # a row's number is its file's index and, below it, its line
@@ -63,7 +64,6 @@ def too_broken(file: LogFile, example: Broken, share: float) -> LogError:
         Problem.UTF8: "UTF-8 text",
         Problem.DATE: "a time such as 2006-03-01 07:17:12, or seconds since 1970",
         Problem.COUNT: "a count from 1 up",
-        Problem.CSV: f"cells separated by {file.delimiter!r}",
         Problem.JSON: "a JSON object",
         Problem.QUERY: f"a query in {file.names[file.columns['query']]!r}",
     }[example.problem]

@@ -1,0 +1,72 @@
+"""Reading CSV files with Arrow's parser.
+
+Lines are numbered by rows: a quoted cell that holds several lines counts as one.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial, reduce
+from typing import Any, Literal, cast
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+from halfword.core.errors import LogError
+from halfword.data.log_columns import Column, pc
+from halfword.data.log_format import LogFile
+from halfword.data.rows import Broken, Later, Rows, decoded, empty_line, wrong_width
+
+Reject = Callable[[csv.InvalidRow], Literal["skip"]]
+
+
+def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator[Later]:
+    """Yield the rows of a CSV file in portions."""
+    line = 1 + file.header
+    rejected: dict[int, Broken] = {}
+
+    def reject(row: csv.InvalidRow) -> Literal["skip"]:
+        assert row.number is not None  # Arrow numbers the rows when it reads without threads
+        rejected[row.number] = wrong_width(row.number, row.actual_columns)
+        return "skip"
+
+    try:
+        for batch in _batches(file, stream, block_bytes, reject):
+            # The rows of a batch have the numbers from `line` on that were not rejected.
+            numbers = np.arange(line, line + batch.num_rows + len(rejected))
+            lines = np.setdiff1d(numbers, list(rejected))[: batch.num_rows]
+            line = int(lines[-1]) + 1 if batch.num_rows else line
+            broken = [rejected.pop(number) for number in sorted(rejected) if number < line]
+            yield partial(_portion, file, batch, pa.array(lines), broken)
+    except pa.ArrowInvalid as error:
+        if "straddl" not in str(error):
+            raise
+        found = f"a quote that is not closed within {block_bytes >> 20} MB"
+        raise LogError(f"{file.path}, line {line} or later: {found}; close it") from error
+    if rejected:
+        yield partial(Rows, broken=list(rejected.values()))
+
+
+def _batches(file: LogFile, stream: pa.NativeFile, block_bytes: int, reject: Reject) -> Iterator[pa.RecordBatch]:
+    places = [str(place) for place in range(len(file.names))]  # two columns may have the same name
+    skip = int(file.header)
+    read = csv.ReadOptions(use_threads=False, block_size=block_bytes, column_names=places, skip_rows_after_names=skip)
+    parse = csv.ParseOptions(
+        delimiter=file.delimiter, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=reject
+    )
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(places, pa.binary()),  # `decoded` makes text of it row by row where it must
+        include_columns=[str(place) for place in file.columns.values()],
+        strings_can_be_null=False,
+        null_values=[],
+    )
+    return iter(csv.open_csv(cast(Any, stream), read, parse, convert))
+
+
+def _portion(file: LogFile, batch: pa.RecordBatch, lines: Column, broken: list[Broken]) -> Rows:
+    columns = {name: batch[str(place)] for name, place in file.columns.items()}
+    empty = reduce(pc.and_, (pc.equal(column, b"") for column in columns.values()))
+    if pc.any(empty).as_py():
+        full = pc.invert(empty)
+        broken += map(empty_line, lines.filter(empty).to_pylist())
+        lines, columns = lines.filter(full), {name: column.filter(full) for name, column in columns.items()}
+    return decoded(Rows(lines=lines, broken=broken), columns)
