@@ -2,11 +2,15 @@
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from halfword.core.scratch import scratch_folder
 
 SOURCE = Path(__file__).parent.parent / "src"
 
@@ -63,6 +67,58 @@ def test_a_mistake_is_one_line_and_a_status(
     found, stdout, stderr = run(log, "-o", tmp_path / "data", *arguments)
     assert (found, stdout, stderr.count("\n")) == (status, "", 1)
     assert stderr.startswith(message)
+    assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from halfword.data.pipeline import PrepareOptions, prepare
+
+def progress(stage, done, total):
+    if stage == sys.argv[3]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+prepare([sys.argv[1]], Path(sys.argv[2]), PrepareOptions(), progress)
+"""
+
+
+@pytest.mark.parametrize("stage", ["counting", "writing"])
+def test_what_a_killed_run_leaves_is_removed_by_the_next(log: Path, tmp_path: Path, stage: str) -> None:
+    log.write_text("".join(f"query {number}\n" for number in range(100)))
+    variables = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    killed = subprocess.run([sys.executable, "-c", KILLED, log, tmp_path / "data", stage], env=variables, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert list(tmp_path.glob(".data.scratch-*/log.duckdb")) != []
+    assert run(log, "-o", tmp_path / "data")[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "log.txt"]
+
+
+def test_what_another_run_still_uses_is_not_removed(tmp_path: Path) -> None:
+    with scratch_folder(tmp_path / "data") as mine, scratch_folder(tmp_path / "data") as other:
+        (mine / "file").touch()
+        assert mine != other
+        with scratch_folder(tmp_path / "other"):
+            assert (mine / "file").exists()
+    (tmp_path / ".data.scratch-of-somebody").mkdir()
+    with scratch_folder(tmp_path / "data"):
+        assert not mine.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [".data.scratch-of-somebody"]
+
+
+def test_a_full_disk_is_one_line(log: Path, tmp_path: Path) -> None:
+    log.write_text("".join(f"query {number * 7919 % 100_003}\n" for number in range(50_000)))
+    command = [sys.executable, "-m", "halfword", "prepare", str(log), "-o", str(tmp_path / "data")]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)),
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith(f"halfword: {tmp_path / 'data'}: no room left to write (File too large); free some")
     assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
 
 

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from halfword.core.errors import OutputError
 from halfword.core.interrupts import undisturbed
+from halfword.core.scratch import scratch_folder
 
 
 @contextmanager
@@ -37,34 +38,13 @@ def whole_folder(path: Path, marker: str) -> Iterator[Path]:
     Only a folder that is empty or holds a file named `marker` is replaced: nobody's work is overwritten by a slip.
     """
     check_output_folder(path, marker)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from error
-    try:
+    with scratch_folder(path) as folder:
+        aside = folder / path.name
+        aside.mkdir()
         yield aside
         aside.chmod(0o777 & ~_umask())
         with undisturbed():
             _swap(aside, path)
-    finally:
-        with undisturbed():
-            shutil.rmtree(aside, ignore_errors=True)
-
-
-@contextmanager
-def scratch_folder(output: Path) -> Iterator[Path]:
-    """Yield a folder beside `output`, on the same disk, that is gone when the block ends, however it ends."""
-    try:
-        output.absolute().parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.absolute().parent))
-    except OSError as error:
-        raise OutputError(f"{output}: cannot be written ({error.strerror})") from error
-    try:
-        yield folder
-    finally:
-        with undisturbed():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_output_file(path: Path) -> None:

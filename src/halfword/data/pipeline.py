@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError
-from halfword.core.files import check_output_folder, scratch_folder
+from halfword.core.files import check_output_folder
 from halfword.core.filters import Blocklist, read_blocklist
+from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, Progress, duckdb_log, spark_log
@@ -71,7 +72,11 @@ def prepare(
     blocklist = read_blocklist(options.blocklist, profile=options.profile) if options.blocklist else None
     files = find_files(logs, options.columns)
     _check_answerable(files, options)
-    with scratch_folder(output) as folder, _engine(files, options, folder, progress) as connection:
+    with (
+        room_checked(output),
+        scratch_folder(output) as folder,
+        _engine(files, options, folder, progress) as connection,
+    ):
         log = connection.table(LOG)
         rows = _check_broken(log, files)
         progress("counting", 0, 2)

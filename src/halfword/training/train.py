@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import ModelFileError, OptionError, require
-from halfword.core.files import check_output_file, scratch_folder
+from halfword.core.files import check_output_file
 from halfword.core.filters import SHIPPED, read_blocklist
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.core.scratch import scratch_folder
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import PARTS, import_engine, open_model_file
 from halfword.training.network.options import NetworkTraining, changed, checkpoint_path, preset_named
