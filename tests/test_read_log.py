@@ -264,7 +264,7 @@ def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
         ("log.txt", gzip.compress(b"new york"), r"is compressed; rename it to log.txt.gz"),
         ("log.txt.gz", b"new york", "cannot be unpacked"),
         ("log.parquet", b"new york", "is not a Parquet file"),
-        ("log.jsonl", b"new york\n", "line 1: expected a JSON object a line, found 'new york'"),
+        ("log.jsonl", b"new york\n", "line 1: expected one JSON object per line, found 'new york'"),
         ("log.csv", b"one,two\nabc,def\n", "2 columns and no header; say what they hold"),
         ("log.tsv", b"5\tnew york\n", "2 columns and no header; say what they hold"),
         ("log.tsv", b"a\tnew york\t7\n", "3 columns and no header; say what they hold"),

@@ -1,4 +1,4 @@
-"""What different spellings of a text have in common."""
+"""The letters of a text, which are the same in other spellings of it."""
 
 import re
 
@@ -9,7 +9,7 @@ _REPEATED = re.compile(rb"([A-Za-z0-9])\1+")
 
 
 def letters(text: str) -> bytes:
-    """Return what all spellings of a text share.
+    """Return the letters and digits of a text, without `http://www.`, signs, spaces and repetitions.
 
     >>> letters("http://www.miss-issippi.com")
     b'misisipicom'
@@ -18,12 +18,12 @@ def letters(text: str) -> bytes:
 
 
 def without_lead(text: str) -> str:
-    """Return a text without `http://` and `www.` at its beginning, whole or in part."""
+    """Return a text without `http://` and `www.` at its beginning, also if only part of them was typed."""
     return _LEAD.sub("", text, count=1)
 
 
 def only_letters(text: str) -> bytes:
-    """Return the letters and digits of a text, repeated ones once; what is not ASCII stays as it is.
+    """Return the letters and digits of a text, repeated ones once; characters that are not ASCII all stay.
 
     >>> only_letters("to-oth éé")
     b'toth\\xc3\\xa9\\xc3\\xa9'

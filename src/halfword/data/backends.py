@@ -1,4 +1,4 @@
-"""The two engines that prepare a log, DuckDB and Spark; from the table on, both run the same Ibis expressions."""
+"""The two engines that prepare a log, DuckDB and Spark: each reads it into a table, on which Ibis expressions run."""
 
 import gc
 import os
@@ -17,13 +17,13 @@ from halfword.core.interrupts import undisturbed
 from halfword.data.log_format import LogFile
 from halfword.data.read_log import SCHEMA
 
-MOST_MEMORY = 3 << 30  # bytes that DuckDB uses before it goes to disk
-# What DuckDB makes of Ctrl-C: in its own code, and in a Python function that it calls.
+MOST_MEMORY = 3 << 30  # bytes; above this, DuckDB writes intermediate results to disk
+# How DuckDB reports Ctrl-C: when its own code was running, and when a Python function that it called was.
 _INTERRUPTED = re.compile(r"^Query interrupted$|executing the UDF: KeyboardInterrupt")
 LOG = "log"  # the table that both engines fill
 
-Progress = Callable[[str, int, int], None]  # what is being done, how much of it is, and of how much
-Read = Callable[..., Iterator[pa.RecordBatch]]  # `read_batches` of a file, with all but `threads` and `position` fixed
+Progress = Callable[[str, int, int], None]  # called with the stage, the amount done, and the total amount
+Read = Callable[..., Iterator[pa.RecordBatch]]  # `read_batches`; takes a file and perhaps `threads` and `position`
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def duckdb_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Pro
     finally:
         connection.disconnect()
         del connection
-        gc.collect()  # DuckDB complains at exit of every object that is still waiting for the collector
+        gc.collect()  # DuckDB prints a warning at exit for each of its objects that was not collected
 
 
 def _fill(connection: Any, batches: Iterator[pa.RecordBatch]) -> None:
@@ -55,9 +55,8 @@ def _fill(connection: Any, batches: Iterator[pa.RecordBatch]) -> None:
         connection.execute(f"CREATE TABLE {LOG} AS SELECT * FROM incoming")
     except Exception:
         if failures:
-            raise failures[
-                0
-            ] from None  # DuckDB wraps what the reader raised, an interrupt even, in an error of its own
+            # DuckDB wraps what the reader raised, even an interrupt, in an error of its own.
+            raise failures[0] from None
         raise
     finally:
         connection.unregister("incoming")
@@ -87,11 +86,11 @@ def _all_batches(files: Sequence[LogFile], read: Read, progress: Progress) -> It
 
 @contextmanager
 def spark_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Progress, master: str) -> Iterator[Any]:
-    """Read the log on Spark's workers, a file each, and yield the Ibis connection; all must see `folder`."""
+    """Read the log on Spark's workers, one file per task, and yield the Ibis connection; all must see `folder`."""
     session = None
     try:
         progress("starting Spark", 0, len(files))
-        with undisturbed():  # a Java that is left while it starts waits for ever
+        with undisturbed():  # a Java process that is interrupted while it starts never ends
             session = _spark_session(master, folder)
         progress("reading", 0, len(files))
 
@@ -143,7 +142,7 @@ def _spark_session(master: str, folder: Path) -> Any:
 
 @contextmanager
 def _stderr_to(path: Path) -> Iterator[None]:
-    """Let the processes that are started meanwhile write their stderr to a file: the JVM is never silent otherwise."""
+    """Send the stderr of processes started in the block to a file; the Java virtual machine always writes something."""
     kept = os.dup(2)
     with path.open("wb") as log:
         os.dup2(log.fileno(), 2)
@@ -156,7 +155,7 @@ def _stderr_to(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _log_errors() -> Iterator[None]:
-    """Raise here the LogError that a worker raised there."""
+    """Raise the LogError that a worker raised, without Spark's own text around it."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What went into a dataset, what was dropped and why, and what is left."""
+"""How many rows went into a dataset, how many were left out for which reason, and how many remain."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,22 +17,22 @@ class SplitSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Funnel:
-    """What went in, what was dropped and why, and what is left."""
+    """How many rows were read, left out for each reason, and kept."""
 
     read: int  # rows of the log
     broken: dict[str, int]  # rows that could not be read, by reason
     too_short: int
     too_long: int
-    typed: int  # what the other rows stand for: each for one query, or for its count
+    typed: int  # queries that the usable rows stand for: one each, or as many as the count column says
     repeats: int  # the same query by the same user right after itself
     blocked: int
-    outside: int  # before or after the dates
-    rare: int  # fewer than min_users or min_count, of what is learned
+    outside: int  # before the first date or after the last
+    rare: int  # in train or valid, with fewer users or a lower count than asked for
     splits: dict[Split, SplitSize]
-    seen: float | None  # share of test that occurs in train
+    seen: float | None  # share of the test rows whose query occurs in train; None without test rows
 
     def dropped(self) -> dict[str, int]:
-        """Return what was dropped by reason, in the order in which it was."""
+        """Return how many were left out for each reason, in the order of the steps."""
         later = {
             Problem.LONG.value: self.too_long,
             "repeated": self.repeats,
@@ -43,5 +43,5 @@ class Funnel:
         return {**self.broken, Problem.SHORT.value: self.too_short} | {name: n for name, n in later.items() if n}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the funnel as JSON knows it."""
+        """Return the funnel as values that JSON can hold."""
         return asdict(self)

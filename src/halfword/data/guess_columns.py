@@ -19,7 +19,7 @@ KNOWN_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnNames:
-    """The columns as the caller names them: by header, or by number from 1; None is guessed."""
+    """The columns as the caller names them: by header, or by number from 1. None: to be guessed."""
 
     query: str | None = None
     user: str | None = None
@@ -36,13 +36,13 @@ def is_header(cells: list[str], names: ColumnNames) -> bool:
         return True
     if any(cell.strip().isdigit() or microseconds(cell) is not None for cell in cells):
         return False
-    if len(cells) == 1:  # a plain list of queries may well begin with "search"
+    if len(cells) == 1:  # a plain list of queries may begin with the query "search"
         return _plain(cells[0]) == "query"
     return any(_plain(cell) in KNOWN_NAMES["query"].split() for cell in cells)
 
 
 def named_columns(path: Path, header: tuple[str, ...], names: ColumnNames) -> dict[str, int]:
-    """Return where each field stands under `header`, as asked for or by the usual names."""
+    """Return the position of each field under `header`: as the caller named it, else by the usual names."""
     columns = {field: _position(path, header, name) for field, name in names.asked().items()}
     plain = [_plain(name) for name in header]
     for field in FIELDS:
@@ -58,7 +58,7 @@ def named_columns(path: Path, header: tuple[str, ...], names: ColumnNames) -> di
 
 
 def columns_by_content(path: Path, rows: list[list[str]], names: ColumnNames) -> tuple[tuple[str, ...], dict[str, int]]:
-    """Return the columns, numbered for want of a header, and where each field stands, as asked or by content."""
+    """Return numbers as column names, and the position of each field: as the caller named it, else by the content."""
     width = Counter(map(len, rows)).most_common(1)[0][0]
     numbers = tuple(str(number + 1) for number in range(width))
     columns = {field: _position(path, numbers, name) for field, name in names.asked().items()}

@@ -1,6 +1,6 @@
-"""Whole columns of a log at a time: normalising queries, reading times and counts, drawing lots.
+"""Work on whole columns of a log: normalising queries, reading times and counts, drawing random numbers.
 
-Every function equals a plain one that works on one value; the arrow kernels only make the common case fast.
+Each function gives the same result as a plain function of one value; Arrow only makes the common case fast.
 """
 
 import re
@@ -16,10 +16,10 @@ import pyarrow.compute
 from halfword.core.scrub import PERHAPS_PERSONAL, scrub
 from halfword.core.text import Profile, normalise_query
 
-pc: Any = pyarrow.compute  # its stubs know too little of scalars
-Column = Any  # an array of pyarrow; which one, its place says
+pc: Any = pyarrow.compute  # its type stubs lack most functions
+Column = Any  # an array of pyarrow
 
-WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, of ASCII
+WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # the ASCII characters at which str.split() splits
 _UNUSUAL = r"[^ -~]|  "  # anything that is not printable ASCII, and double spaces
 _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
 _EPOCH = datetime(1970, 1, 1)
@@ -28,13 +28,13 @@ _SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})|(1\d{18})"
 
 
 def query_of(text: str, profile: Profile) -> str:
-    """Return the query that the log's `text` becomes."""
+    """Return the query that a text of the log becomes: normalised, and scrubbed if the profile says so."""
     query = normalise_query(text, profile)
     return scrub(query) if profile.scrub else query
 
 
 def queries_of(texts: Column, profile: Profile) -> Column:
-    """Return `query_of` of every text; only unusual ones leave the arrow kernels."""
+    """Return `query_of` each text; only unusual texts are handled one by one in Python."""
     usual = pc.ascii_trim(pc.ascii_lower(texts), characters=WHITE_SPACE)
     unusual = pc.match_substring_regex(usual, pattern=_UNUSUAL)
     if profile.scrub:
@@ -83,30 +83,30 @@ def as_time(values: Column) -> Column:
 
 
 def times_of(texts: Column) -> Column:
-    """Return `microseconds` of every text, null where it is no time."""
+    """Return `microseconds` of each text, null where it is not a time."""
     trimmed = pc.ascii_trim(texts, characters=WHITE_SPACE)
     for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
             return trimmed.cast(kind).cast(pa.int64())
         except pa.ArrowInvalid:
-            continue  # one that does not fit fails the whole column
+            continue  # one text that does not fit fails the whole column
     return _each(trimmed, microseconds)
 
 
 def whole_number(text: str) -> int | None:
-    """Return the number from 1 up that `text` spells, or None."""
+    """Return the whole number of 1 or more that `text` spells, or None."""
     digits = text.strip().lstrip("0")
     short = digits.isascii() and digits.isdigit() and len(digits) <= len(str(_LARGEST_COUNT))
     return int(digits) if short and int(digits) <= _LARGEST_COUNT else None
 
 
 def counts_of(texts: Column) -> Column:
-    """Return `whole_number` of every text, null where it is none."""
+    """Return `whole_number` of each text, null where there is none."""
     return _each(texts, whole_number)
 
 
 def draws_of(runs: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
-    """Return a number in [0, 1) for every run, the same whenever and wherever it is asked for (SplitMix64)."""
+    """Return a random number in [0, 1) for each run number, always the same one for the same number (SplitMix64)."""
     bits = (runs + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

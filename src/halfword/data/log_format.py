@@ -1,4 +1,4 @@
-"""Finding the files of a query log and telling their formats and columns apart."""
+"""Finding the files of a query log, their formats and their columns."""
 
 import csv
 import glob
@@ -24,7 +24,7 @@ MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 class Format(StrEnum):
     """How the rows of a file are written."""
 
-    TAB = "tab"  # also plain text, a query a line
+    TAB = "tab"  # also plain text, one query per line
     CSV = "csv"
     JSONL = "jsonl"
     PARQUET = "parquet"
@@ -37,13 +37,13 @@ SUFFIXES = {".csv": Format.CSV, ".parquet": Format.PARQUET, ".pq": Format.PARQUE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFile:
-    """One file of a log: where it lies and how its rows are to be read."""
+    """One file of a log, and how its rows are read."""
 
     path: Path
     index: int
     format: Format
     header: bool
-    names: tuple[str, ...]  # of all columns; numbers from 1 where the file has no header
+    names: tuple[str, ...]  # of all columns; without a header: numbers from 1
     columns: dict[str, int]  # field → position among the names
     delimiter: str = "\t"
 
@@ -67,7 +67,7 @@ def find_files(inputs: Sequence[str | Path], names: ColumnNames) -> list[LogFile
 
 
 def open_stream(path: Path) -> pa.NativeFile:
-    """Open a file for reading, unpacked as its suffix says."""
+    """Open a file for reading, decompressed according to its suffix."""
     try:
         return pa.input_stream(str(path), compression=cast(Any, COMPRESSION.get(path.suffix.lower())))
     except OSError as error:
@@ -94,11 +94,11 @@ def _expand(given: str) -> Iterable[Path]:
 
 
 def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)  # _SUCCESS and its like are no logs
+    return any(part.startswith((".", "_")) for part in path.parts)  # files such as _SUCCESS are not logs
 
 
 def _inspect(path: Path, together: int, names: ColumnNames) -> LogFile | None:
-    """Return what `path` holds; None for an empty file among others."""
+    """Return the format and columns of `path`; None for an empty file if there are other files."""
     bare = path.with_suffix("") if path.suffix.lower() in COMPRESSION else path
     if bare.suffix.lower() in FOREIGN:
         raise LogError(f"{path}: {bare.suffix} files are not read; unpack it, or pack it with gzip or zstd")
@@ -115,7 +115,7 @@ def _inspect(path: Path, together: int, names: ColumnNames) -> LogFile | None:
     ):
         raise LogError(f"{path} is compressed; rename it to {path.name}{suffix}")
     lines = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").splitlines()
-    lines = lines[:-1] if len(sample) == SAMPLE_BYTES and len(lines) > 1 else lines  # the last one is cut
+    lines = lines[:-1] if len(sample) == SAMPLE_BYTES and len(lines) > 1 else lines  # the last line is incomplete
     if form is Format.JSONL:
         return _inspect_jsonl(path, lines, names)
     return _inspect_table(path, form, [line for line in lines if line.strip()], names)
@@ -154,7 +154,7 @@ def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames) -> LogFile:
             continue
         keys |= dict.fromkeys(found) if isinstance(found, dict) else {}
     if not keys:
-        raise LogError(f"{path}, line 1: expected a JSON object a line, found {lines[0][:60]!r}")
+        raise LogError(f"{path}, line 1: expected one JSON object per line, found {lines[0][:60]!r}")
     return _with_header(path, Format.JSONL, tuple(keys), names)
 
 

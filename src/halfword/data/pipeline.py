@@ -1,4 +1,4 @@
-"""From a query log to a dataset: repeats and private things are taken out, the rest is split and counted."""
+"""From a query log to a dataset: repeats, blocked and rare queries are left out, the rest is split and counted."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -38,15 +38,15 @@ class Engine(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareOptions:
-    """What becomes of a log."""
+    """How a log is turned into a dataset."""
 
     profile: Profile = DEFAULT
     columns: ColumnNames = field(default_factory=ColumnNames)
     split: SplitOptions = field(default_factory=SplitOptions)
-    min_users: int = 1  # different people who must have typed a query that is learned
-    min_count: int = 1  # times it must have been typed
-    max_length: int = 500  # characters of a query; longer ones are pasted texts
-    blocklist: Path | None = None  # a file as `core.filters` describes it; queries that it blocks are left out
+    min_users: int = 1  # a query is learned from only if this many different users typed it
+    min_count: int = 1  # and if it was typed this many times
+    max_length: int = 500  # characters; longer queries are left out, most are pasted texts
+    blocklist: Path | None = None  # queries that it blocks are left out; `core.filters` describes the format
     engine: Engine = Engine.DUCKDB
     spark_master: str = "local[*]"
 
@@ -92,7 +92,7 @@ def prepare(
 
 
 def _count(connection: Any, log: Any, files: list[LogFile], options: PrepareOptions) -> tuple[int, int, Any]:
-    """Return how many queries were typed, how many of them are repeats, and the table of what each query counts."""
+    """Return how many queries were typed, how many of them are repeats, and a table of each query with its counts."""
     rows = log.filter(log.problem.isnull())
     typed = _number(rows["count"].sum())
     rows = split_counts(rows, typed, options.split, files)
@@ -100,7 +100,9 @@ def _count(connection: Any, log: Any, files: list[LogFile], options: PrepareOpti
         rows = _without_repeats(rows)
     parts = [*Split, "kept"]
     rows = rows.mutate(kept=rows["count"])
-    if options.min_users > 1:  # one row for each of a query's users first: engines count distinct things badly
+    if (
+        options.min_users > 1
+    ):  # first one row per query and user, because both engines are slow at counting distinct values
         rows = rows.group_by("query", "user").agg(**{part: rows[part].sum() for part in parts})
         learned = ((rows.train + rows.valid > 0) & rows.user.notnull()).cast("int64")
         counted = rows.group_by("query").agg(users=learned.sum(), **{part: rows[part].sum() for part in parts})
@@ -111,7 +113,7 @@ def _count(connection: Any, log: Any, files: list[LogFile], options: PrepareOpti
 
 
 def _without_repeats(rows: Any) -> Any:
-    """Drop a row whose user typed the same query just before; rows of nobody known all stay."""
+    """Leave out a row whose user typed the same query just before; rows without a user all stay."""
     before = rows.query.lag().over(ibis.window(group_by=rows.user, order_by=[rows.time, rows.row]))
     marked = rows.mutate(before=before)
     return marked.filter(marked.user.isnull() | marked.before.isnull() | (marked.before != marked.query))
@@ -120,7 +122,7 @@ def _without_repeats(rows: Any) -> Any:
 def _leave_out(
     connection: Any, counted: Any, blocklist: Blocklist | None, options: PrepareOptions
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the counts without blocked and rare queries, and how many queries that cost."""
+    """Return the counts without blocked and rare queries, and how many were left out for each reason."""
     allowed, blocked = counted, 0
     if blocklist:
         judged = connection.create_table("judged", counted.mutate(blocked=_blocks(counted.query, blocklist)))
@@ -138,7 +140,7 @@ def _leave_out(
 
 
 def _blocks(queries: Any, blocklist: Blocklist) -> Any:
-    """Return a column that tells which queries are blocked; both engines call the one function that `serve` calls."""
+    """Return a column that tells which queries are blocked; both engines call the same function as `serve`."""
 
     @ibis.udf.scalar.python  # type: ignore[untyped-decorator]
     def blocks(query: str) -> bool:
@@ -173,12 +175,12 @@ def _number(expression: Any) -> int:
 
 
 def _record(table: Any) -> dict[str, int]:
-    """Return the only row of a table, sums over nothing as 0."""
+    """Return the only row of a table; the sum of no rows is 0."""
     return {name: int(value or 0) for name, value in table.to_pyarrow().to_pylist()[0].items()}
 
 
 def _check_broken(log: Any, files: list[LogFile]) -> dict[str, Any]:
-    """Return how many rows were read and how many of them are unusable and why; stop if too many are broken."""
+    """Return how many rows were read and how many cannot be used for which reason; an error if too many are broken."""
     groups = log.group_by("problem").agg(rows=log.count(), first=log.row.min()).to_pyarrow().to_pylist()
     read = sum(group["rows"] for group in groups)
     broken = [group for group in groups if group["problem"] not in (None, *NOT_BROKEN)]

@@ -1,4 +1,4 @@
-"""Reading a query log: files of many formats become batches of one kind, broken rows marked with what is wrong."""
+"""Reading a query log: files of all formats become batches of one schema, in which unusable rows carry the reason."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -16,10 +16,10 @@ from halfword.data.log_format import LogFile
 from halfword.data.log_rows import rows_of
 from halfword.data.rows import NOT_BROKEN, Broken, Problem, Rows
 
-RUN_ROWS = 20  # rows that stay on one side of a split, so that most sessions do
-LINE_BITS = 40  # a row's number is its file's index and, below it, its line
+RUN_ROWS = 20  # so many rows in sequence go to the same split, and with them most sessions
+LINE_BITS = 40  # a row's number has its line in the lower bits and the index of its file above them
 MOST_BROKEN = 0.05
-ENOUGH_ROWS = 200_000  # of one file, to judge it before its end
+ENOUGH_ROWS = 200_000  # after so many rows a file is refused if too many of them are broken
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,7 +30,7 @@ _KINDS: dict[str, pa.DataType] = {
     "query": pa.string(),
     "time": pa.int64(),  # microseconds since 1970, so that no engine applies a time zone
     "count": pa.int64(),
-    "draw": pa.float64(),  # a lot in [0, 1), the same for a run of rows
+    "draw": pa.float64(),  # a random number in [0, 1), the same for a run of rows
     "problem": pa.string(),
     "found": pa.string(),
 }
@@ -44,7 +44,7 @@ def read_batches(
     threads: int = 1,
     position: Callable[[int], None] = lambda place: None,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a file as batches of SCHEMA; a LogError stops it early once too much of a long file proves broken."""
+    """Read a file as batches of SCHEMA; too many broken rows in a long file are an error before its end."""
     read = broken = 0
     first: Broken | None = None
     with _readable(file):
@@ -60,10 +60,10 @@ def read_batches(
 def too_broken(file: LogFile, example: Broken, share: float) -> LogError:
     """Return the error that says where a log is broken and what was expected there."""
     expected = {
-        Problem.COLUMNS: f"{len(file.names)} columns" if len(file.names) > 1 else "1 column, a query a line",
+        Problem.COLUMNS: f"{len(file.names)} columns" if len(file.names) > 1 else "1 column, one query per line",
         Problem.UTF8: "UTF-8 text",
         Problem.DATE: "a time such as 2006-03-01 07:17:12, or seconds since 1970",
-        Problem.COUNT: "a count from 1 up",
+        Problem.COUNT: "a count of 1 or more",
         Problem.JSON: "a JSON object",
         Problem.QUERY: f"a query in {file.names[file.columns['query']]!r}",
     }[example.problem]
@@ -74,7 +74,7 @@ def too_broken(file: LogFile, example: Broken, share: float) -> LogError:
 
 
 def row_number(file_index: int, line: int) -> int:
-    """Return the number of a row in the whole log: unique, and ordered as the files are."""
+    """Return the number of a row in the whole log: unique, and in the order of files and lines."""
     return (file_index << LINE_BITS) + line
 
 
@@ -84,7 +84,7 @@ def file_and_line(row: int) -> tuple[int, int]:
 
 
 def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> tuple[pa.RecordBatch, list[Broken]]:
-    """Return the rows as a batch of SCHEMA, those that cannot be used marked, and a list of the broken ones."""
+    """Return the rows as a batch of SCHEMA, and a list of those that are broken."""
     cells = {name: pa.array(column, None if name == "time" else pa.string()) for name, column in rows.cells.items()}
     lines: Column = pa.array(rows.lines, pa.int64())
     columns: dict[str, Any] = {
@@ -145,7 +145,7 @@ def _times(cells: Column) -> Column:
 
 
 def _in_parallel(work: Callable[[Item], Result], items: Iterator[Item], threads: int) -> Iterator[Result]:
-    """Yield the results of `work` in the order of `items`; arrow's kernels let several threads run at once."""
+    """Yield the results of `work` in the order of `items`; Arrow releases the GIL, so that threads run at once."""
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[Result]] = deque()
         try:

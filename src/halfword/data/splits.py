@@ -1,4 +1,4 @@
-"""Dividing a log into train, valid and test: by dates, by the last fractions of the time, or by lots."""
+"""Dividing a log into train, valid and test: by dates, by the last part of its time, or by random numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from halfword.data.log_format import LogFile
 
 END_OF_TIME = 2**62
 DAY = 86_400_000_000  # microseconds
-# The paper's test ends on 2006-06-01, as AOL's log itself does. No end is set here: `aol-shaped` holds two new queries
-# typed within two minutes after that midnight, and its known 29,101 test rows count them (with the end: 29,099).
+# The paper's test ends on 2006-06-01, as AOL's log itself does, so no end is set here: a log in AOL's format may go on
+# for some minutes after that midnight, and these rows are test as well.
 PAPER_DATES = ("2006-03-01", "2006-05-18", "2006-05-25")
 
 
 class SplitBy(StrEnum):
-    """What decides on which side of a split a row falls."""
+    """What decides to which split a row goes."""
 
     DATES = "dates"
     TIME = "time"
@@ -61,7 +61,7 @@ class SplitOptions:
         return cuts if self.until else [*cuts, END_OF_TIME]
 
     def chosen(self, files: Sequence[LogFile]) -> SplitBy:
-        """Return what the log is split by, or say why it cannot be."""
+        """Return what the log is split by; an error if it lacks the times for that."""
         has_times = files[0].holds("time")
         by = self.by or (SplitBy.DATES if self.dates else SplitBy.TIME if has_times else SplitBy.ROWS)
         if by is not SplitBy.ROWS and not has_times:
@@ -70,10 +70,10 @@ class SplitOptions:
 
 
 def split_counts(rows: Any, typed: int, options: SplitOptions, files: Sequence[LogFile]) -> Any:
-    """Add to the log's rows the columns train, valid and test: what each of them counts there."""
+    """Add the columns train, valid and test to the rows: how much of a row's count goes to each split."""
     by = options.chosen(files)
     if by is SplitBy.ROWS:
-        return _by_lots(rows, options)
+        return _by_random_numbers(rows, options)
     if by is SplitBy.DATES:
         begin, valid, test, end = options.cuts()
         rows = rows.mutate(inside=(rows.time >= begin) & (rows.time < end))
@@ -89,15 +89,15 @@ def split_counts(rows: Any, typed: int, options: SplitOptions, files: Sequence[L
     return rows.mutate(**{split: part.ifelse(rows["count"], 0) for split, part in parts.items()})
 
 
-def _by_lots(rows: Any, options: SplitOptions) -> Any:
-    """Divide each count as its lot says: without bias, and never more than a part of one away from its share."""
+def _by_random_numbers(rows: Any, options: SplitOptions) -> Any:
+    """Divide each count by the row's random number: on average by the shares, and never off by one or more."""
     test = (rows["count"] * options.test_share + rows.draw).floor().cast("int64")
     both = (rows["count"] * (options.test_share + options.valid_share) + rows.draw).floor().cast("int64")
     return rows.mutate(train=rows["count"] - both, valid=both - test, test=test)
 
 
 def _last(rows: Any, most: int) -> int:
-    """Return the earliest time from which on the log holds at most `most` queries."""
+    """Return the earliest time such that the log holds at most `most` queries from there on."""
     days = _counts(rows.mutate(unit=(rows.time / DAY).floor().cast("int64")))
     after = 0
     for day in sorted(days, reverse=True):
