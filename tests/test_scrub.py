@@ -18,7 +18,9 @@ author=smith|page=2|a=b|polka dot dress|connect the dot|2 pac|4 wheel drive|500 
 joe at work|straße|calle 13|strasse 12th|rtx 3080 ti 12gb|hp cb435a toner|f150 2004 4x4|iso 9001|c4h10o2
 covid-19|mp3 player|www.mapquest.com|aabb.ccdd|e-mail|24 karat|eyjafjallajokull|bearer of bad news|sk-ii essence
 barcelona|asia|xbox 360 drive|a4 paper|post office box|서울 날씨|naïve café|hello-kitty-and-friends|9 weeks but dr says
-10k gold circle pendant|8.5 x 11|1.2.3|2.0.0.4|200 e-mail|4 8 15 16|7-11|9/11|411|911|1-800-flowers|20,000 leagues"""
+10k gold circle pendant|8.5 x 11|1.2.3|2.0.0.4|200 e-mail|4 8 15 16|7-11|9/11|411|911|1-800-flowers|20,000 leagues
+where did the 2006 world cup take place|standard 2 lane road|1993 buick road master|days 2014-01-06 2014-01-10
+from 1/31/2001 2/28/2002|where is the 2018 cup taking place"""
 # Keys are put together here, so that no scanner takes them for real ones.
 PERSONAL = [
     # e-mail addresses

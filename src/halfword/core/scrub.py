@@ -58,8 +58,8 @@ def _count_digits(text: str) -> int:
 def _is_phone(match: Match) -> bool:
     if _LOCAL_PHONE.fullmatch(match[0]):
         return True
-    years = all(map(_YEAR.fullmatch, re.findall(r"\d+", match[0])))
-    return _count_digits(match[0]) >= _PHONE_DIGITS and not years
+    dates = all(map(_DATE.fullmatch, match[0].split()))
+    return _count_digits(match[0]) >= _PHONE_DIGITS and not dates
 
 
 def _is_public_ipv4(match: Match) -> bool:
@@ -97,7 +97,8 @@ _DASH = r"\-\u2010-\u2015\u2212"
 _BETWEEN_DIGITS = rf"[ ().{_DASH}/_\u00b7\u2022]{{1,3}}"
 _START, _END = r"(?<![^\W_])", r"(?![^\W_])"  # no letter or digit before, none after
 _HEX = "[0-9a-f]"
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = r"(?:19|20)\d\d"
+_DATE = re.compile(rf"{_YEAR}(?:[-/]{_YEAR})?|{_YEAR}([-/.])\d\d?\1\d\d?|\d\d?([-/.])\d\d?\2{_YEAR}")
 _LOCAL_PHONE = re.compile(rf"\d{{3}} ?[.{_DASH}] ?\d{{4}}")
 _LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)")
 
@@ -111,14 +112,17 @@ _NAME = r"[^\W\d_]{1,20}\.?"  # one word of a street's name
 _NAMES = rf"{_NAME}(?: {_NAME}){{0,2}}?"
 _STREET = r"(?:street|avenue|ave|road|rd|boulevard|blvd|lane|ln|terrace|parkway|pkwy)"
 _MAYBE_STREET = r"(?:st|dr|drive|ct|place|way|circle)"  # needs a house number of two digits, or 4 wheel drive is one
-_AFTER_STREET = r"(?! (?:conditions?|names?|signs?|trips?|maps?|bikes?|louis|paul|pete(?:rsburg)?|augustine|luci[ae]))"
+_AFTER_STREET = (
+    r"(?! (?:conditions?|names?|signs?|trips?|maps?|bikes?|master|louis|paul|pete(?:rsburg)?|augustine|luci[ae]))"
+)
 _ROOM = rf"(?: (?:apt|apartment|suite|ste|unit)\.? ?#?(?:\d{{1,5}}[a-z]?|[a-z]){_END})?"
 _RUE = r"(?:rue|chemin|allée|avenue d[eu]s?|boulevard d[eu]s?)"
 _CALLE = r"(?:calle|rua|viale|piazza)"
 _NO_STREET_NAME = re.compile(
     " (?:a|and|are|at|bath|bedroom|best|but|by|cd|century|disc|disk|door|dvd|external|feet|fire|flash|floppy|for|from"
     "|ft|gb|hard|hour|hours|in|inch|is|mb|mile|miles|of|on|one|only|or|pack|person|piece|plus|route|rt|says|slice|snomed"
-    "|tb|the|to|toll|two|usb|week|weeks|wheel|with|within) "
+    "|take|takes|taking|took|tb|the|to|toll|two|usb|week|weeks|wheel|with|within) "
+    "|^[0-9]+ lane "  # a road of two lanes
 )
 _FAMOUS_STREET = re.compile("2[12] jump |10 downing |1600 pennsylvania |221b baker |84 charing |10 cloverfield ")
 
