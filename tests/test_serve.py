@@ -321,6 +321,7 @@ def test_a_fault_is_a_500_and_its_log_holds_no_query(model: Path, tmp_path: Path
     log = tmp_path / "log"
     client = client_for(model, Broken(), log)  # type: ignore[arg-type]
     assert client.ask("GET /complete?q=secret").code == "internal_error"
+    assert client.app._log.flush()
     assert "secret" not in log.read_text()
     assert json.loads(log.read_text())["error"] == "RuntimeError"
 

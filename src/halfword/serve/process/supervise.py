@@ -6,6 +6,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from halfword.core.errors import OptionError
 from halfword.serve.http.app import App
@@ -34,8 +35,8 @@ def serve(options: ServeOptions, ready: Callable[[str], None]) -> None:
     The model is loaded before the workers are forked, so a mistake in it ends here, and they share its memory.
     """
     _allow_many_connections()
-    log = Log()
     metrics = Metrics(options.workers)
+    log = Log(on_drop=partial(metrics.add, "log_lines_dropped_total"))
     models = Models(options)
     app = App(options, models, metrics, log)
     with bind(options.host, options.port) as listener:
@@ -108,6 +109,7 @@ class Supervisor:
         except Exception as error:
             self._log.fault(error)
         finally:
+            self._log.flush()
             os._exit(status)  # what the parent was in the middle of is not the child's to finish
 
     def _bury(self) -> None:
@@ -137,6 +139,7 @@ class Supervisor:
             for _ in self._dead():
                 pass
         self._tell(signal.SIGKILL)
+        self._log.flush()
 
     def _tell(self, number: signal.Signals) -> None:
         for process in self._started:

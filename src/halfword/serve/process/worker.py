@@ -21,7 +21,6 @@ _M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE_BLOCK = 262_144  # bytes
 _ACCEPTED_AT_ONCE = 4
 WATCH_SECONDS = 1.0
-_FLUSH_SECONDS = 0.2
 
 
 def run_worker(
@@ -59,7 +58,6 @@ async def _serve(
     chores: list[Coroutine[Any, Any, None]] = [
         _watch(models, reload_now, metrics, log),
         connections.sweep_forever(),
-        _flush_forever(log),
     ]
     tasks = [asyncio.create_task(chore) for chore in chores]
     try:
@@ -69,7 +67,6 @@ async def _serve(
     finally:
         for task in tasks:
             task.cancel()
-        log.flush()
 
 
 async def _accept_until(stop: asyncio.Event, listener: socket.socket, connections: Connections) -> None:
@@ -117,12 +114,6 @@ def _tell_of_reload(old: str, well: bool, models: Models, metrics: Metrics, log:
     else:
         metrics.add("reload_failures_total")
         log.event("reload failed", serving=old, reason=models.failure)
-
-
-async def _flush_forever(log: Log) -> None:
-    while True:
-        await asyncio.sleep(_FLUSH_SECONDS)
-        log.flush()
 
 
 def adopt_process(worker: int, metrics: Metrics) -> None:
