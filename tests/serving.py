@@ -64,7 +64,7 @@ class Client:
     models: Models
     options: ServeOptions
 
-    def ask(self, line: str, *, body: bytes = b"", headers: Mapping[str, str] = {}) -> Answer:
+    def ask(self, line: str, *, body: bytes = b"", headers: Mapping[str, str | list[str]] = {}) -> Answer:
         """Ask like `GET /complete?q=new`."""
         return asyncio.run(self.asked(line, body=body, headers=headers))
 
@@ -73,13 +73,18 @@ class Client:
         line: str,
         *,
         body: bytes = b"",
-        headers: Mapping[str, str] = {},
+        headers: Mapping[str, str | list[str]] = {},
         peer: str = "10.0.0.1",
         leaves: asyncio.Event | None = None,
     ) -> Answer:
         """The same among others; the client is gone once `leaves` is set."""
-        given = {"Host": "127.0.0.1", **({"Content-Length": str(len(body))} if body else {}), **headers}
-        lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+        given: dict[str, str | list[str]] = {
+            "Host": "127.0.0.1",
+            **({"Content-Length": str(len(body))} if body else {}),
+            **headers,
+        }
+        several = ((name, [value] if isinstance(value, str) else value) for name, value in given.items())
+        lines = "".join(f"{name}: {value}\r\n" for name, values in several for value in values)
         reader = RequestReader(self.options.limits.largest_body)
         reader.feed(f"{line} HTTP/1.1\r\n{lines}\r\n".encode() + body)
         try:

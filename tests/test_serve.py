@@ -235,6 +235,28 @@ def test_a_proxy_is_believed_only_when_it_is_trusted(model: Path) -> None:
     assert [answer.status for answer in asked] == [200, 429]
 
 
+@pytest.mark.parametrize(
+    "invented",
+    [
+        ["{}", "1.2.3.4"],  # HAProxy adds a header of its own
+        ["{}, 1.2.3.4"],  # nginx adds to the header
+        ["{}, 1.2.3.4:5678, 10.9.9.9"],  # a second proxy
+    ],
+)
+def test_a_client_cannot_invent_an_address_to_ask_more_often(model: Path, invented: list[str]) -> None:
+    client = client_for(model, rate_limit=1, trusted_proxies=("10.0.0.0/8",))
+    statuses = [
+        client.ask("GET /complete?q=n", headers={"X-Forwarded-For": [line.format(address) for line in invented]}).status
+        for address in ("6.6.6.6", "7.7.7.7", "10.1.1.1")
+    ]
+    assert statuses == [200, 429, 429]
+
+
+def test_what_is_no_address_cannot_be_trusted(model: Path) -> None:
+    with pytest.raises(OptionError, match=r"trusted-proxies must be addresses like .* got 'proxy'"):
+        client_for(model, trusted_proxies=("proxy",))
+
+
 def test_blocked_phrases_are_neither_completed_nor_offered(model: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("# remarks\nTimes\n*eath*\n")

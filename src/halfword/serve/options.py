@@ -42,7 +42,7 @@ class ServeOptions:
     cache_mib: int = 16  # of memory that these answers may take, in each worker
     max_age: int = 60  # seconds for which a browser or a CDN may keep an answer
     rate_limit: float | None = None  # requests a second, of each client
-    trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
+    trusted_proxies: tuple[str, ...] = ()  # addresses, or ranges like 10.0.0.0/8, whose X-Forwarded-For is believed
     allowed_origins: tuple[str, ...] = ()  # pages of these origins may ask; "*" for all
     api_key_file: Path | None = None
     blocklist: Path | None = None  # besides the shipped one

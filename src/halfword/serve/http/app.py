@@ -7,7 +7,7 @@ from time import perf_counter
 from halfword.serve.http.answers import Answers
 from halfword.serve.http.asked import INDEX_NAMES, query_fields
 from halfword.serve.http.finder import Finder
-from halfword.serve.http.guard import ApiKeys, RateLimit, client_of
+from halfword.serve.http.guard import ApiKeys, Clients, RateLimit
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.pages import Pages
 from halfword.serve.http.reply import CLIENT_GONE, Headers, Reply, RequestError, json_reply, refuse
@@ -38,6 +38,7 @@ class App:
         self._log = log
         self._keys = None if options.api_key_file is None else ApiKeys(options.api_key_file)
         self._rate_limit = None if options.rate_limit is None else RateLimit(options.rate_limit)
+        self._clients = Clients(options.trusted_proxies)
         self._origins = {origin.encode() for origin in options.allowed_origins}
         finder = Finder(options.queue, options.deadline_ms, metrics)
         self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
@@ -103,8 +104,7 @@ class App:
         if self._keys is not None:
             self._keys.check(request.header(b"authorization"), request.header(b"x-api-key"))
         if self._rate_limit is not None and route != "metrics":  # which are needed most when many ask
-            forwarded = request.header(b"x-forwarded-for")
-            self._rate_limit.check(client_of(request.peer, forwarded, self._options.trusted_proxies))
+            self._rate_limit.check(self._clients.name(request.peer, request.header(b"x-forwarded-for")))
 
     def _cors(self, request: Request) -> Headers:
         """Return the headers that let pages of other origins read the reply; none unless that was asked for."""
