@@ -24,7 +24,7 @@ from urllib.parse import quote_plus
 
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.data.dataset import Split, open_dataset
-from halfword.search.model import Completion
+from halfword.search.model import Answer, Completion
 from halfword.serve.http.app import App
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.log import Log
@@ -38,9 +38,9 @@ from serving import WARM_UP, MemorySamples, cpu_seconds, metrics_of, running, ty
 class Instant:
     """A completer that answers at once, so that what is measured is HTTP."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
         """Return ten completions."""
-        return [Completion(prefix + ending, -1.5, "both") for ending in _ENDINGS]
+        return Answer([Completion(prefix + ending, -1.5, "both") for ending in _ENDINGS])
 
 
 _ENDINGS = [f" times {number}" for number in range(10)]

@@ -17,13 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from halfword.search.model import Completer
 from halfword.serve.http.app import App
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.reply import CLIENT_GONE, RequestError, on_the_wire
 from halfword.serve.http.request import RequestReader
 from halfword.serve.log import Log
-from halfword.serve.models import Models
+from halfword.serve.models import Answerer, Models
 from halfword.serve.options import ServeOptions
 
 
@@ -98,7 +97,7 @@ class Client:
         return Answer.parse(on_the_wire(reply, b"today", close=False, body=not line.startswith("HEAD ")))
 
 
-def client_for(model: Path, completer: Completer | None = None, log: Path | None = None, **options: Any) -> Client:
+def client_for(model: Path, completer: Answerer | None = None, log: Path | None = None, **options: Any) -> Client:
     """Return a client of an app that serves `model`, or `completer` in its stead."""
     chosen = ServeOptions(model=model, **options)
     models = Models(chosen)

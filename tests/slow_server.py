@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from halfword.core.options import DEFAULTS, SearchOptions
-from halfword.search.model import Completion
+from halfword.search.model import Answer, Completion
 from halfword.serve.http.app import App
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.log import Log
@@ -22,11 +22,11 @@ class Dawdler:
     def __init__(self, asked: Path) -> None:
         self._asked = asked
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
         with self._asked.open("a") as stream:
             stream.write(f"{prefix}\n")
         time.sleep(0.3)
-        return [Completion(f"{prefix}!", -1.0, "model")]
+        return Answer([Completion(f"{prefix}!", -1.0, "model")])
 
 
 def main() -> None:

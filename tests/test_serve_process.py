@@ -72,24 +72,24 @@ MALFORMED = [
     b"\xff\xfe\r\n\r\n",
     b"GET\r\n\r\n",
     b"GET  HTTP/1.1\r\n\r\n",
-    b"GET /complete?q=\xff HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /complete?q=\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
     b"GET /complete?q=a HTTP/9.9\r\n\r\n",
-    b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"CONNECT x:1 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    b"GET http://[::1/ HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    b"GET http://[::1/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
     b"GET / HTTP/1.1\r\nA B: c\r\n\r\n",
     b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\nx",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\nx",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     b"GET /complete?q=a HTTP/1.1\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
     b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n",
-    b"GET /complete?q=a HTTP/1.1\r\nHost: x\r\n\r\n" * 50,
+    b"GET /complete?q=a HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50,
 ]
 
 
@@ -131,7 +131,7 @@ def sent_until_full(connection: socket.socket, most: int) -> int:
     sent = 0
     while sent < most:
         try:
-            sent += connection.send(b"GET /complete?q=new HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+            sent += connection.send(b"GET /complete?q=new HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
         except TimeoutError:
             break
     return sent
@@ -164,7 +164,7 @@ def test_sigterm_finishes_what_was_begun(make_model: MakeModel) -> None:
     with serving(make_model(COUNTS)) as running:
         with socket.create_connection(("127.0.0.1", running.port), timeout=10) as connection:
             body = b'{"prefixes": ["wea"]}'
-            head = f"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            head = f"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
             connection.sendall(head + body[:5])
             time.sleep(0.2)
             running.process.send_signal(signal.SIGTERM)
@@ -317,7 +317,7 @@ def slow_server(model: Path, asked: Path, queue: int) -> Iterator[int]:
 
 def ask_on_a_new_connection(port: int, prefix: str) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), timeout=30)
-    connection.sendall(f"GET /complete?q={prefix} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    connection.sendall(f"GET /complete?q={prefix} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     return connection
 
 

@@ -2,31 +2,42 @@
 
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from threading import Lock
+from typing import Protocol
 
 from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.filters import read_blocklist
 from halfword.core.model_file import read_header
-from halfword.core.options import SearchOptions
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.text import Profile, profile_named
 from halfword.search.filtered import Filtered
-from halfword.search.model import Completer, load
+from halfword.search.model import Answer, load
 from halfword.serve.http.cache import Cache
 from halfword.serve.options import ServeOptions
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
 _TRIALS = ("", "a", "new yo", "한")
+_FOLDERS = re.compile(r"(?<![\w.])/[^\s'\"]*/")
 _BLOCKS, _BLOCK_SIZE = 64, 4096
+
+
+class Answerer(Protocol):
+    """What can be served: a model, or one that is filtered."""
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+        """Return the likeliest completions of `prefix`, best first."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
     """Everything that an answer depends on. A request takes it once, so that no answer mixes two of them."""
 
-    completer: Completer  # which leaves out what is blocked
+    completer: Answerer  # which leaves out what is blocked
     profile: Profile
     version: str  # as answers name it
     etag: bytes
@@ -60,7 +71,7 @@ class Models:
             try:
                 fresh = self._load()
             except Exception as error:  # whatever is wrong with the new files, the old model serves on
-                self.failure = str(error) or type(error).__name__
+                self.failure = self._without_folders(str(error)) or type(error).__name__
                 return False
             self.current, self.failure = fresh, None
             return True
@@ -74,11 +85,17 @@ class Models:
         version, etag = f"{self._model.stem}@{digest}", f'W/"{digest}"'.encode()
         return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
+    def _without_folders(self, text: str) -> str:
+        """Leave out where files lie: the whole world may read why a file is not in service."""
+        for path in self._paths():
+            text = text.replace(str(path), path.name)
+        return _FOLDERS.sub("", text)
+
     def _paths(self) -> list[Path]:
         return [self._model, *self._blocklists]
 
 
-def _try(model: Path, completer: Completer) -> None:
+def _try(model: Path, completer: Answerer) -> None:
     """Complete a few prefixes: a file whose layout is right may still hold nonsense."""
     try:
         for prefix in _TRIALS:

@@ -1,12 +1,17 @@
 """What `halfword serve` can be told; each default has its home here."""
 
+import re
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from halfword.core.errors import OptionError
 from halfword.core.filters import SHIPPED
 from halfword.core.options import MOST_COMPLETIONS
+
+_HAS_PORT = re.compile(r"^[^:]*:\d*$|\]:\d*$")
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +47,9 @@ class ServeOptions:
     cache_mib: int = 16  # of memory that these answers may take, in each worker
     max_age: int = 60  # seconds for which a browser or a CDN may keep an answer
     rate_limit: float | None = None  # requests a second, of each client
+    allowed_hosts: tuple[
+        str, ...
+    ] = ()  # names by which it may be asked; none: any, but on loopback its own only; *: any
     trusted_proxies: tuple[str, ...] = ()  # addresses, or ranges like 10.0.0.0/8, whose X-Forwarded-For is believed
     allowed_origins: tuple[str, ...] = ()  # pages of these origins may ask; "*" for all
     api_key_file: Path | None = None
@@ -63,11 +71,22 @@ class ServeOptions:
         _check("max-age", self.max_age, 0, 31_536_000)
         if self.rate_limit is not None:
             _check("rate-limit", self.rate_limit, 0.01, 1_000_000)
+        for host in self.allowed_hosts:
+            if "/" in host or _HAS_PORT.search(host):
+                raise OptionError(f"allowed-hosts must be names like search.example without a port, got {host!r}")
         for origin in self.allowed_origins:
             if origin != "*" and not _is_origin(origin):
                 raise OptionError(f"allow-origin must be * or like https://example.com, got {origin!r}")
         if self.public_url is not None and not _is_base(self.public_url):
             raise OptionError(f"public-url must be like https://example.com/path, got {self.public_url!r}")
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The names in the header Host that are answered; none: any."""
+        if "*" in self.allowed_hosts or not (self.allowed_hosts or _is_loopback(self.host)):
+            return frozenset()
+        public = [] if self.public_url is None else [urlsplit(self.public_url).hostname or ""]
+        return frozenset([*self.allowed_hosts, *public, self.host, *_LOOPBACK_NAMES])
 
     @property
     def blocklists(self) -> tuple[Path, ...]:
@@ -79,6 +98,13 @@ class ServeOptions:
 def _check(name: str, value: float, lowest: float, highest: float) -> None:
     if not lowest <= value <= highest:
         raise OptionError(f"{name} must lie between {lowest} and {highest}, got {value}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _is_origin(text: str) -> bool:

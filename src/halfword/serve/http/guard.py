@@ -1,9 +1,11 @@
-"""Who may ask, and how often."""
+"""Who may ask, by which name, and how often."""
 
 import hashlib
 import hmac
 import ipaddress
 import mmap
+import re
+from collections.abc import Collection
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
@@ -12,6 +14,8 @@ from typing import Any
 
 from halfword.core.errors import OptionError
 from halfword.serve.http.reply import refuse, retry_after
+
+_PORT = re.compile(rb"\.?(?::\d+)?$")  # and the dot that may end a full name
 
 
 class ApiKeys:
@@ -36,8 +40,24 @@ class ApiKeys:
             raise refuse("unauthorized", "an API key is needed; send it as Authorization: Bearer KEY", challenge)
 
 
+class AllowedHosts:
+    """Refuses requests that were sent to another name than this server has.
+
+    A page of another site can let its own name stand for this server's address (DNS rebinding), and its visitors'
+    browsers would then ask a server that only they can reach. But the request still says which name was asked.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = frozenset(name.lower().encode() for name in names)
+
+    def check(self, host: bytes | None) -> None:
+        """Raise unless `host` is allowed; a request without it does not come from a browser."""
+        if self._names and host is not None and _PORT.sub(b"", host).lower() not in self._names:
+            raise refuse("wrong_host", "this server does not answer to that host name; see --allowed-hosts")
+
+
 class RateLimit:
-    """So many requests a second of each client, with a second's worth at once; all workers count together.
+    """So many requests a second of each client, with some at once; all workers count together.
 
     For each client one number is kept: when its bucket would be full again (the generic cell rate algorithm). The
     table has a fixed size in shared memory: no number of clients can fill it up, the longest silent gives way.
@@ -45,23 +65,25 @@ class RateLimit:
 
     SETS, WAYS = 16_384, 4
 
-    def __init__(self, rate: float) -> None:
+    def __init__(self, rate: float, at_once: float | None = None) -> None:
         self._interval = 1 / rate
-        self._burst = max(1.0, rate) * self._interval
+        self._burst = max(1.0, rate if at_once is None else at_once) * self._interval
         memory = memoryview(mmap.mmap(-1, self.SETS * self.WAYS * 16))
         half = self.SETS * self.WAYS * 8
         self._clients: Any = memory[:half].cast("q")
         self._full: Any = memory[half:].cast("d")
 
     def check(self, client: str) -> None:
-        """Raise when `client` has asked too often."""
+        """Raise when `client` has been counted too often."""
         now = monotonic()
-        place = self._place_of(hash(client))
-        full = max(self._full[place], now)
-        if full + self._interval - now > self._burst + 1e-9:
-            wait = full + self._interval - now - self._burst
+        wait = max(self._full[self._place_of(hash(client))], now) + self._interval - now - self._burst
+        if wait > 1e-9:
             raise refuse("rate_limited", "you ask too often; wait and ask again", retry_after(wait))
-        self._full[place] = full + self._interval
+
+    def count(self, client: str) -> None:
+        """Count a request of `client`."""
+        place = self._place_of(hash(client))
+        self._full[place] = max(self._full[place], monotonic()) + self._interval
 
     def _place_of(self, client: int) -> int:
         first = client % self.SETS * self.WAYS
