@@ -256,6 +256,38 @@ def test_a_changed_file_is_noticed_and_a_broken_one_leaves_the_old_serving(tmp_p
         assert running.get("/readyz").json == before
 
 
+def test_a_file_that_is_changed_in_place_harms_nobody(tmp_path: Path) -> None:
+    model = write(tmp_path / "m.halfword", COUNTS | {f"filler {number}": 1 for number in range(5000)})
+    whole = model.read_bytes()
+    with serving(model, "--workers", "2", "--cache", "0") as running:
+        workers = running.workers()
+        before = [running.get(f"/complete?q={prefix}").texts for prefix in ("", "n", "w", "filler+49")]
+        model.write_bytes(bytes(len(whole)))
+        os.truncate(model, 100)
+        after = [running.get(f"/complete?q={prefix}").texts for prefix in ("", "n", "w", "filler+49") for _ in range(5)]
+        assert after == [texts for texts in before for _ in range(5)]
+        assert "is not a model file" in running.wait_for_event("reload failed")[0]["reason"]
+        assert running.workers() == workers
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path) -> None:
+    model, blocked = write(tmp_path / "m.halfword", COUNTS), tmp_path / "blocked"
+    blocked.write_text("web\n")
+    with serving(model, "--blocklist", str(blocked)) as running:
+        for file in (model, blocked):
+            saved = file.read_bytes()
+            file.unlink()
+            os.mkfifo(file)
+            running.process.send_signal(signal.SIGHUP)
+            failed = running.wait_for_event("reload failed", 1 if file == model else 2)[-1]
+            assert "not a regular file" in failed["reason"]
+            assert running.get("/complete?q=we").texts == ["weather", "weather in new york"]
+            file.unlink()
+            file.write_bytes(saved)
+            running.process.send_signal(signal.SIGHUP)
+            running.wait_for_event("reloaded", 1 if file == model else 2)
+
+
 def test_a_mistake_at_the_start_is_one_line(make_model: MakeModel, tmp_path: Path) -> None:
     def refused(*arguments: str | Path) -> tuple[int, str]:
         command = [sys.executable, "-m", "halfword", "serve", *map(str, arguments)]
@@ -269,6 +301,8 @@ def test_a_mistake_at_the_start_is_one_line(make_model: MakeModel, tmp_path: Pat
     assert (status, line.count("\n")) == (2, 1)
     assert "choose another with --port" in line
     assert refused("-m", model, "--host", "no.such.host.invalid")[0] == 2
+    os.mkfifo(tmp_path / "pipe")
+    assert "not a regular file" in refused("-m", tmp_path / "pipe")[1]
     damaged = tmp_path / "damaged.halfword"
     shutil.copy(model, damaged)
     damaged.write_bytes(damaged.read_bytes()[:-9])

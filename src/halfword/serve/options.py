@@ -45,6 +45,7 @@ class ServeOptions:
     deadline_ms: float = 50.0  # a request's, its time in the queue included
     cache: int = 4096  # answers kept, in each worker; 0 keeps none
     cache_mib: int = 16  # of memory that these answers may take, in each worker
+    copy_mib: int = 1024  # files up to this size are copied to memory, where nobody can change them; 0: none
     max_age: int = 60  # seconds for which a browser or a CDN may keep an answer
     rate_limit: float | None = None  # requests a second, of each client
     allowed_hosts: tuple[
@@ -68,6 +69,7 @@ class ServeOptions:
         _check("deadline", self.deadline_ms, 1, 3_600_000)
         _check("cache", self.cache, 0, 10_000_000)
         _check("cache-mib", self.cache_mib, 0, 1_000_000)
+        _check("copy-mib", self.copy_mib, 0, 1_000_000_000)
         _check("max-age", self.max_age, 0, 31_536_000)
         if self.rate_limit is not None:
             _check("rate-limit", self.rate_limit, 0.01, 1_000_000)
@@ -87,6 +89,11 @@ class ServeOptions:
             return frozenset()
         public = [] if self.public_url is None else [urlsplit(self.public_url).hostname or ""]
         return frozenset([*self.allowed_hosts, *public, self.host, *_LOOPBACK_NAMES])
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What answers depend on: the model, then the blocklists."""
+        return (self.model, *self.blocklists)
 
     @property
     def blocklists(self) -> tuple[Path, ...]:

@@ -145,8 +145,9 @@ class App:
 
     async def _ready(self, request: Request) -> Reply:
         content = {"status": "ready", "model": self._models.current.version}
-        if self._models.failure is not None:
-            content["reload_error"] = self._models.failure
+        failure = self._models.public_failure
+        if failure is not None:
+            content["reload_error"] = failure
         return json_reply(content, _NO_STORE)
 
     async def _metrics_text(self, request: Request) -> Reply:
