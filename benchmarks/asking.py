@@ -49,7 +49,7 @@ class Client:
     async def _exchange(self, path: str) -> tuple[bytes, bytes]:
         reader, writer = self._idle.pop() if self._idle else await self._open()
         try:
-            writer.write(b"GET %b HTTP/1.1\r\nhost: benchmark\r\n\r\n" % path.encode())
+            writer.write(b"GET %b HTTP/1.1\r\nhost: localhost\r\n\r\n" % path.encode())
             head = await reader.readuntil(b"\r\n\r\n")
             length = re.search(rb"content-length: (\d+)", head)
             body = await reader.readexactly(int(length[1])) if length else b""

@@ -108,7 +108,7 @@ async def send_head_slowly(crowd: Crowd) -> None:
 
 async def send_body_slowly(crowd: Crowd) -> None:
     """Send the body of a request, a kilobyte a second."""
-    await _dribble(crowd, b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n", b" " * 1024)
+    await _dribble(crowd, b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65536\r\n\r\n", b" " * 1024)
 
 
 async def _dribble(crowd: Crowd, first: bytes, more: bytes) -> None:
@@ -131,7 +131,9 @@ async def send_large_heads(crowd: Crowd) -> None:
 async def send_large_bodies(crowd: Crowd) -> None:
     """Send chunked bodies without end."""
     with await crowd.connect() as connection:
-        await crowd.send(connection, b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await crowd.send(
+            connection, b"POST /complete HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
         sending = asyncio.create_task(_send_forever(crowd, connection, b"1000\r\n" + b" " * 4096 + b"\r\n"))
         try:
             while await crowd.receive(connection, 4096):

@@ -24,12 +24,9 @@ from urllib.parse import quote_plus
 
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.data.dataset import Split, open_dataset
-from halfword.search.model import Completion
-from halfword.serve.http.app import App
-from halfword.serve.http.metrics import Metrics
-from halfword.serve.log import Log
-from halfword.serve.models import Models
+from halfword.search.model import Answer, Completion
 from halfword.serve.options import ServeOptions
+from halfword.serve.process.service import Service
 from halfword.serve.process.supervise import Supervisor, bind
 from overload import Crowd, measure_overload
 from serving import WARM_UP, MemorySamples, cpu_seconds, metrics_of, running, typed_prefixes, write_prefixes, wrk
@@ -38,9 +35,9 @@ from serving import WARM_UP, MemorySamples, cpu_seconds, metrics_of, running, ty
 class Instant:
     """A completer that answers at once, so that what is measured is HTTP."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
         """Return ten completions."""
-        return [Completion(prefix + ending, -1.5, "both") for ending in _ENDINGS]
+        return Answer([Completion(prefix + ending, -1.5, "both") for ending in _ENDINGS])
 
 
 _ENDINGS = [f" times {number}" for number in range(10)]
@@ -49,12 +46,11 @@ _ENDINGS = [f" times {number}" for number in range(10)]
 def serve_instant(model: Path, workers: int) -> None:
     """Run the real server around `Instant`."""
     options = ServeOptions(model=model, port=0, workers=workers, unfiltered=True)
-    models, metrics, log = Models(options), Metrics(workers), Log(os.open(os.devnull, os.O_WRONLY))
-    models.current = replace(models.current, completer=Instant())
+    service = Service.begin(options, os.open(os.devnull, os.O_WRONLY))
+    service.models.current = replace(service.models.current, completer=Instant())
     with bind(options.host, 0) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = App(options, models, metrics, log)
-        Supervisor(options, app, listener, models, metrics, log).run(lambda: print(address, flush=True))
+        Supervisor(service, listener).run(lambda: print(address, flush=True))
 
 
 def measure_load(command: list[str], prefixes: Sequence[str], connections: int, seconds: float) -> dict[str, Any]:

@@ -22,15 +22,16 @@ from serving import family, memory_kib, metrics_of, running
 BODY = b'{"prefixes": ["new yo", "wea"], "n": 3}'
 SUGGEST = b'{"suggest": {"a": {"prefix": "new", "completion": {"field": "q", "size": 3}}}}'
 SEEDS = [
-    b'GET /complete?q=new+yo&n=10 HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nIf-None-Match: W/"0"\r\n\r\n',
-    b"GET /suggest?q=%E2%82%AC&pad=000 HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n",
+    b'GET /complete?q=new+yo&n=10 HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\nIf-None-Match: W/"0"\r\n\r\n',
+    b"GET /suggest?q=%E2%82%AC&pad=000 HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n",
     b"HEAD /docs HTTP/1.0\r\n\r\n",
-    b"OPTIONS /complete HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\n\r\n",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n%s" % (len(BODY), BODY),
-    b"POST /a/_search HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(SUGGEST), SUGGEST),
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"
+    b"OPTIONS /complete HTTP/1.1\r\nHost: localhost\r\nOrigin: http://x\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n%s"
     % (len(BODY), BODY),
-    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n\r\n",
+    b"POST /a/_search HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(SUGGEST), SUGGEST),
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"
+    % (len(BODY), BODY),
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n\r\n",
 ]
 TOKENS = [b"\r\n", b"\n", b"\0", b"\xff", b"%", b"%zz", b"%00", b"..", b"//", b":", b"; ", b"Content-Length: 9\r\n"]
 TOKENS += [

@@ -17,13 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from halfword.search.model import Completer
 from halfword.serve.http.app import App
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.reply import CLIENT_GONE, RequestError, on_the_wire
 from halfword.serve.http.request import RequestReader
 from halfword.serve.log import Log
-from halfword.serve.models import Models
+from halfword.serve.models import Answerer, Models
 from halfword.serve.options import ServeOptions
 
 
@@ -64,7 +63,7 @@ class Client:
     models: Models
     options: ServeOptions
 
-    def ask(self, line: str, *, body: bytes = b"", headers: Mapping[str, str] = {}) -> Answer:
+    def ask(self, line: str, *, body: bytes = b"", headers: Mapping[str, str | list[str]] = {}) -> Answer:
         """Ask like `GET /complete?q=new`."""
         return asyncio.run(self.asked(line, body=body, headers=headers))
 
@@ -73,13 +72,18 @@ class Client:
         line: str,
         *,
         body: bytes = b"",
-        headers: Mapping[str, str] = {},
+        headers: Mapping[str, str | list[str]] = {},
         peer: str = "10.0.0.1",
         leaves: asyncio.Event | None = None,
     ) -> Answer:
         """The same among others; the client is gone once `leaves` is set."""
-        given = {"Host": "127.0.0.1", **({"Content-Length": str(len(body))} if body else {}), **headers}
-        lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+        given: dict[str, str | list[str]] = {
+            "Host": "127.0.0.1",
+            **({"Content-Length": str(len(body))} if body else {}),
+            **headers,
+        }
+        several = ((name, [value] if isinstance(value, str) else value) for name, value in given.items())
+        lines = "".join(f"{name}: {value}\r\n" for name, values in several for value in values)
         reader = RequestReader(self.options.limits.largest_body)
         reader.feed(f"{line} HTTP/1.1\r\n{lines}\r\n".encode() + body)
         try:
@@ -93,7 +97,7 @@ class Client:
         return Answer.parse(on_the_wire(reply, b"today", close=False, body=not line.startswith("HEAD ")))
 
 
-def client_for(model: Path, completer: Completer | None = None, log: Path | None = None, **options: Any) -> Client:
+def client_for(model: Path, completer: Answerer | None = None, log: Path | None = None, **options: Any) -> Client:
     """Return a client of an app that serves `model`, or `completer` in its stead."""
     chosen = ServeOptions(model=model, **options)
     models = Models(chosen)

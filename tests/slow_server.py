@@ -7,12 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from halfword.core.options import DEFAULTS, SearchOptions
-from halfword.search.model import Completion
-from halfword.serve.http.app import App
-from halfword.serve.http.metrics import Metrics
-from halfword.serve.log import Log
-from halfword.serve.models import Models
+from halfword.search.model import Answer, Completion
 from halfword.serve.options import ServeOptions
+from halfword.serve.process.service import Service
 from halfword.serve.process.supervise import Supervisor, bind
 
 
@@ -22,22 +19,21 @@ class Dawdler:
     def __init__(self, asked: Path) -> None:
         self._asked = asked
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
         with self._asked.open("a") as stream:
             stream.write(f"{prefix}\n")
         time.sleep(0.3)
-        return [Completion(f"{prefix}!", -1.0, "model")]
+        return Answer([Completion(f"{prefix}!", -1.0, "model")])
 
 
 def main() -> None:
     model, asked = map(Path, sys.argv[1:3])
     options = ServeOptions(model=model, port=0, queue=int(sys.argv[3]), unfiltered=True)
-    models, metrics, log = Models(options), Metrics(), Log(os.open(os.devnull, os.O_WRONLY))
-    models.current = replace(models.current, completer=Dawdler(asked))
+    service = Service.begin(options, os.open(os.devnull, os.O_WRONLY))
+    service.models.current = replace(service.models.current, completer=Dawdler(asked))
     with bind("127.0.0.1", 0) as listener:
-        app = App(options, models, metrics, log)
         port = listener.getsockname()[1]
-        Supervisor(options, app, listener, models, metrics, log).run(lambda: print(port, flush=True))
+        Supervisor(service, listener).run(lambda: print(port, flush=True))
 
 
 if __name__ == "__main__":

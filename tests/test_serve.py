@@ -1,5 +1,6 @@
 """What the server answers: every endpoint, every refusal, and the headers around them."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from halfword.core.errors import OptionError
 from halfword.serve.http.reply import CODES
 from halfword.serve.options import Limits, ServeOptions
 from tests.conftest import COUNTS, MakeModel
-from tests.serving import Client, client_for
+from tests.serving import Answer, Client, client_for
 
 
 @pytest.fixture
@@ -49,14 +50,16 @@ def test_suggest_is_an_opensearch_array(client: Client) -> None:
     assert answer.json == ["we", ["weather", "web"]]
 
 
-def test_opensearch_describes_the_server_by_the_name_it_was_called(client: Client) -> None:
+def test_opensearch_describes_the_server_by_the_name_it_was_called(model: Path) -> None:
+    client = client_for(model, allowed_hosts=("box.test",))
     root = ElementTree.fromstring(client.ask("GET /opensearch.xml", headers={"Host": "box.test:80"}).body)
     templates = [url.get("template") for url in root.iter("{http://a9.com/-/spec/opensearch/1.1/}Url")]
     assert templates == ["http://box.test:80/?q={searchTerms}", "http://box.test:80/suggest?q={searchTerms}"]
 
 
-def test_opensearch_repeats_no_nonsense_and_prefers_its_public_name(client: Client, model: Path) -> None:
-    assert b"evil" not in client.ask("GET /opensearch.xml", headers={"Host": 'evil"><x'}).body
+def test_opensearch_repeats_no_nonsense_and_prefers_its_public_name(model: Path) -> None:
+    open_to_all = client_for(model, allowed_hosts=("*",))
+    assert b"evil" not in open_to_all.ask("GET /opensearch.xml", headers={"Host": 'evil"><x'}).body
     public = client_for(model, public_url="https://search.example/box/")
     assert b"https://search.example/box/suggest?q=" in public.ask("GET /opensearch.xml").body
 
@@ -211,6 +214,52 @@ def test_a_key_is_needed_once_there_is_a_file_of_them(model: Path, tmp_path: Pat
     assert [client.ask(f"GET {path}").status for path in ("/", "/healthz", "/readyz")] == [200, 200, 200]
 
 
+def test_who_sends_wrong_keys_too_often_has_to_wait(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("right\n")
+    client = client_for(model, api_key_file=tmp_path / "keys")
+    statuses = [client.ask("GET /complete?q=n", headers={"X-API-Key": str(number)}).status for number in range(12)]
+    assert statuses == [401] * 10 + [429] * 2
+    refused = client.ask("GET /complete?q=n", headers={"X-API-Key": "right"})  # or guessing would go on
+    assert (refused.code, refused.headers["retry-after"]) == ("rate_limited", "1")
+
+    async def another() -> Answer:
+        return await client.asked("GET /complete?q=n", headers={"X-API-Key": "right"}, peer="10.0.0.2")
+
+    assert asyncio.run(another()).status == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "answered", "refused"),
+    [
+        (
+            {},
+            "localhost 127.0.0.1 LOCALHOST:8080 [::1]:8080 localhost.",
+            "evil.example 127.0.0.1.evil.example 10.0.0.1",
+        ),
+        ({"host": "::1"}, "localhost [::1]", "evil.example"),
+        ({"host": "0.0.0.0"}, "evil.example 10.0.0.1:80", ""),
+        (
+            {"host": "0.0.0.0", "allowed_hosts": ("box.test",)},
+            "Box.Test box.test:80 localhost",
+            "evil.example x.box.test",
+        ),
+        ({"allowed_hosts": ("*",)}, "evil.example", ""),
+        ({"public_url": "https://box.test/search"}, "box.test localhost", "evil.example"),
+    ],
+)
+def test_a_name_that_is_not_the_servers_is_refused(
+    model: Path, options: dict[str, Any], answered: str, refused: str
+) -> None:
+    client = client_for(model, **options)
+    for host in answered.split():
+        assert client.ask("GET /complete?q=n", headers={"Host": host}).status == 200, host
+        assert client.ask("GET /", headers={"Host": host}).status == 200
+    for host in refused.split():
+        answer = client.ask("GET /complete?q=n", headers={"Host": host})
+        assert (answer.status, answer.code) == (421, "wrong_host")
+        assert client.ask("GET /healthz", headers={"Host": host}).status == 200
+
+
 def test_a_file_without_keys_is_refused(model: Path, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("\n")
     with pytest.raises(OptionError, match="no API key in it"):
@@ -233,6 +282,28 @@ def test_a_proxy_is_believed_only_when_it_is_trusted(model: Path) -> None:
     wary = client_for(model, rate_limit=1)
     asked = [wary.ask("GET /complete?q=n", headers={"X-Forwarded-For": address}) for address in ("1.1.1.1", "2.2.2.2")]
     assert [answer.status for answer in asked] == [200, 429]
+
+
+@pytest.mark.parametrize(
+    "invented",
+    [
+        ["{}", "1.2.3.4"],  # HAProxy adds a header of its own
+        ["{}, 1.2.3.4"],  # nginx adds to the header
+        ["{}, 1.2.3.4:5678, 10.9.9.9"],  # a second proxy
+    ],
+)
+def test_a_client_cannot_invent_an_address_to_ask_more_often(model: Path, invented: list[str]) -> None:
+    client = client_for(model, rate_limit=1, trusted_proxies=("10.0.0.0/8",))
+    statuses = [
+        client.ask("GET /complete?q=n", headers={"X-Forwarded-For": [line.format(address) for line in invented]}).status
+        for address in ("6.6.6.6", "7.7.7.7", "10.1.1.1")
+    ]
+    assert statuses == [200, 429, 429]
+
+
+def test_what_is_no_address_cannot_be_trusted(model: Path) -> None:
+    with pytest.raises(OptionError, match=r"trusted-proxies must be addresses like .* got 'proxy'"):
+        client_for(model, trusted_proxies=("proxy",))
 
 
 def test_blocked_phrases_are_neither_completed_nor_offered(model: Path, tmp_path: Path) -> None:
@@ -284,6 +355,24 @@ def test_health_tells_of_the_process_and_readiness_of_the_model(client: Client) 
     assert client.ask("GET /readyz").json == {"status": "ready", "model": client.models.current.version}
 
 
+def test_readiness_does_not_tell_where_files_lie(make_model: MakeModel, tmp_path: Path) -> None:
+    model, blocked = make_model(COUNTS), tmp_path / "lists" / "my list"
+    blocked.parent.mkdir()
+    blocked.write_text("web\n")
+    client = client_for(model, blocklist=blocked)
+    blocked.write_text("")
+    assert not client.models.reload()
+    reason = client.ask("GET /readyz").json["reload_error"]
+    assert reason.startswith("my list: the blocklist is empty")
+    assert "/" not in reason
+    blocked.unlink()
+    assert not client.models.reload()
+    assert str(tmp_path) not in client.ask("GET /readyz").body.decode()
+    model.write_bytes(b"nonsense")
+    assert not client.models.reload()
+    assert str(tmp_path) not in client.ask("GET /readyz").body.decode()
+
+
 def test_metrics_count_requests_and_cache_hits(client: Client) -> None:
     for line in ("GET /complete?q=n", "GET /complete?q=n", "GET /complete", "GET /nothing"):
         client.ask(line)
@@ -321,6 +410,7 @@ def test_a_fault_is_a_500_and_its_log_holds_no_query(model: Path, tmp_path: Path
     log = tmp_path / "log"
     client = client_for(model, Broken(), log)  # type: ignore[arg-type]
     assert client.ask("GET /complete?q=secret").code == "internal_error"
+    assert client.app._log.flush()
     assert "secret" not in log.read_text()
     assert json.loads(log.read_text())["error"] == "RuntimeError"
 
@@ -337,7 +427,7 @@ def test_the_openapi_document_lists_what_there_is_with_its_limits(client: Client
     "wrong",
     [{"port": 70_000}, {"workers": 0}, {"queue": -1}, {"deadline_ms": 0}, {"rate_limit": 0}, {"max_age": -1}]
     + [{"allowed_origins": (origin,)} for origin in ("shop.example", "https://shop.example/", "null", "ftp://x")]
-    + [{"public_url": "search.example"}],
+    + [{"public_url": "search.example"}, {"allowed_hosts": ("box.test:80",)}, {"allowed_hosts": ("https://box.test",)}],
 )
 def test_options_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(OptionError, match=r"must (lie|be)"):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from halfword.serve.http.connections import READ_SIZE, Connections
 from halfword.serve.http.reply import Reply, RequestError, json_reply
 from halfword.serve.http.request import LARGEST_HEAD, Request, RequestReader
 
-GET = b"GET /complete?q=%d HTTP/1.1\r\nHost: x\r\n\r\n"
+GET = b"GET /complete?q=%d HTTP/1.1\r\nHost: a\r\n\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"
 
 
 class Transport(asyncio.Transport):
@@ -167,7 +169,7 @@ def test_while_a_request_is_answered_one_more_buffer_is_read() -> None:
         await settle()
         assert [request.query_string for request in app.asked] == [b"q=1", b"q=2", b"q=3"]
         assert client.transport.reading
-        await client.send(b"ete?q=4 HTTP/1.1\r\n\r\n")
+        await client.send(b"ete?q=4 HTTP/1.1\r\nHost: a\r\n\r\n")
         assert client.transport.statuses == [200] * 4
 
     play(scenario)
@@ -177,7 +179,7 @@ def test_ten_thousand_pipelined_requests_hold_only_their_bytes() -> None:
     async def scenario(connections: Connections, app: App) -> None:
         app.answer.clear()
         client = Client(connections)
-        requests = b"GET / HTTP/1.1\r\n\r\n" * 10_000
+        requests = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 10_000
         for begin in range(0, len(requests), READ_SIZE):
             if not client.transport.reading:
                 break
@@ -210,7 +212,7 @@ def test_nothing_is_read_ahead_of_a_client_that_reads_either() -> None:
 def test_a_head_over_16_kib_is_refused_also_when_it_comes_whole(filler: bytes) -> None:
     async def scenario(connections: Connections, app: App) -> None:
         client = Client(connections)
-        await client.send(b"GET / HTTP/1.1\r\n" + filler + b"\r\n")
+        await client.send(b"GET / HTTP/1.1\r\nHost: a\r\n" + filler + b"\r\n")
         assert client.transport.statuses == [431]
         assert client.transport.ended
         assert not app.asked
@@ -222,7 +224,7 @@ def test_a_head_over_16_kib_is_refused_also_when_it_comes_whole(filler: bytes) -
 def test_a_head_of_16_kib_is_allowed() -> None:
     async def scenario(connections: Connections, app: App) -> None:
         client = Client(connections)
-        first, last = b"GET / HTTP/1.1\r\nX: ", b"\r\n\r\n"
+        first, last = b"GET / HTTP/1.1\r\nHost: a\r\nX: ", b"\r\n\r\n"
         await client.send(first + b"y" * (LARGEST_HEAD - len(first) - len(last)) + last + GET % 1)
         assert client.transport.statuses == [200, 200]
 
@@ -236,8 +238,8 @@ def test_a_head_of_16_kib_is_allowed() -> None:
         (b"GET / HT", Phase.READING, []),
         (GET % 1, Phase.IDLE, [200]),
         (GET % 1 + b"GET / HT", Phase.READING, [200]),
-        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n", Phase.READING, [408]),
-        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nabc", Phase.READING, [408]),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n", Phase.READING, [408]),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc", Phase.READING, [408]),
     ],
 )
 def test_a_client_that_dawdles_is_cut_off(sent: bytes, phase: Phase, statuses: list[int]) -> None:
@@ -259,7 +261,7 @@ def test_a_byte_now_and_then_does_not_prolong_a_head() -> None:
     async def scenario(connections: Connections, app: App) -> None:
         client = Client(connections)
         began = client.connection.since
-        for byte in b"GET / HTTP/1.1\r\n":
+        for byte in b"GET / HTTP/1.1\r\nHost: a\r\n":
             await client.send(bytes([byte]))
         assert client.connection.since == began
 
@@ -321,7 +323,7 @@ def test_the_memory_of_unfinished_requests_is_bounded_in_all() -> None:
     async def scenario(connections: Connections, app: App) -> None:
         clients = [Client(connections) for _ in range(5)]
         for client in clients:
-            await client.send(b"GET / HTTP/1.1\r\nX: " + b"y" * 3000)
+            await client.send(b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 3000)
         assert [client.transport.open for client in clients] == [False, False, True, True, True]
 
     play(scenario)
@@ -356,15 +358,14 @@ def test_when_the_server_stops_the_next_reply_says_so() -> None:
 @pytest.mark.parametrize(
     ("request_", "stays"),
     [
-        (b"GET / HTTP/1.1\r\n\r\n", True),
-        (b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", False),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", True),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", False),
         (b"GET / HTTP/1.0\r\n\r\n", False),
         (b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", False),
-        (b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", False),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", True),
-        # The parser has read into the next request, which the client has to send again.
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n", False),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\nnonsense", False),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", False),
+        (CHUNKED, True),
+        (CHUNKED + GET % 1, False),  # the parser has read into the next request, which the client has to send again
+        (CHUNKED + b"nonsense", False),
     ],
 )
 def test_a_connection_stays_open_when_http_says_so(request_: bytes, stays: bool) -> None:
@@ -383,10 +384,10 @@ def test_a_body_may_come_in_pieces_and_the_next_request_with_it() -> None:
     async def scenario(connections: Connections, app: App) -> None:
         client = Client(connections)
         for part in (
-            b"\r\n\r\nPOST /a HTTP/1.1\r\nContent-Le",
+            b"\r\n\r\nPOST /a HTTP/1.1\r\nHost: a\r\nContent-Le",
             b"ngth: 4\r\n\r",
             b"\nab",
-            b"cdGET /b HTTP/1.1\r\n\r\n",
+            b"cdGET /b HTTP/1.1\r\nHost: a\r\n\r\n",
         ):
             await client.send(part)
         assert [(request.path, request.body) for request in app.asked] == [("/a", b"abcd"), ("/b", b"")]
@@ -397,13 +398,13 @@ def test_a_body_may_come_in_pieces_and_the_next_request_with_it() -> None:
 def test_who_expects_to_be_told_to_go_on_is_told_once() -> None:
     async def scenario(connections: Connections, app: App) -> None:
         client = Client(connections)
-        await client.send(b"POST / HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+        await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
         assert client.transport.written == b"HTTP/1.1 100 Continue\r\n\r\n"
         await client.send(b"a")
         await client.send(b"b")
         assert client.transport.statuses == [100, 200]
         large = Client(connections)
-        await large.send(b"POST / HTTP/1.1\r\nContent-Length: 2000\r\nExpect: 100-continue\r\n\r\n")
+        await large.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\nExpect: 100-continue\r\n\r\n")
         assert large.transport.statuses == [413]
 
     play(scenario)
@@ -438,7 +439,25 @@ def test_who_sends_no_more_still_gets_what_was_asked() -> None:
 
 def test_headers_that_are_repeated_are_joined() -> None:
     reader = RequestReader(100)
-    reader.feed(b"GET / HTTP/1.1\r\nX-Forwarded-For: 1.1.1.1\r\nAccept: x\r\nX-FORWARDED-FOR: 2.2.2.2\r\n\r\n")
+    reader.feed(
+        b"GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\nAccept: x\r\nX-FORWARDED-FOR: 2.2.2.2\r\n\r\n"
+    )
     request = reader.next()
     assert request is not None
-    assert request.headers == {b"x-forwarded-for": b"1.1.1.1, 2.2.2.2"}
+    assert request.headers == {b"host": b"a", b"x-forwarded-for": b"1.1.1.1, 2.2.2.2"}
+
+
+@pytest.mark.parametrize(
+    ("head", "well"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", True),
+        (b"GET / HTTP/1.0\r\n\r\n", True),
+        (b"GET / HTTP/1.1\r\n\r\n", False),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", False),
+    ],
+)
+def test_http_1_1_needs_one_host(head: bytes, well: bool) -> None:
+    reader = RequestReader(100)
+    reader.feed(head)
+    with nullcontext() if well else pytest.raises(RequestError, match="needs a header Host"):
+        assert reader.next() is not None

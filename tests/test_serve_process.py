@@ -72,24 +72,24 @@ MALFORMED = [
     b"\xff\xfe\r\n\r\n",
     b"GET\r\n\r\n",
     b"GET  HTTP/1.1\r\n\r\n",
-    b"GET /complete?q=\xff HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /complete?q=\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
     b"GET /complete?q=a HTTP/9.9\r\n\r\n",
-    b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"CONNECT x:1 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    b"GET http://[::1/ HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    b"GET http://[::1/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
     b"GET / HTTP/1.1\r\nA B: c\r\n\r\n",
     b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\nx",
-    b"POST /complete HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\nx",
+    b"POST /complete HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     b"GET /complete?q=a HTTP/1.1\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
     b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n",
-    b"GET /complete?q=a HTTP/1.1\r\nHost: x\r\n\r\n" * 50,
+    b"GET /complete?q=a HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50,
 ]
 
 
@@ -131,7 +131,7 @@ def sent_until_full(connection: socket.socket, most: int) -> int:
     sent = 0
     while sent < most:
         try:
-            sent += connection.send(b"GET /complete?q=new HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+            sent += connection.send(b"GET /complete?q=new HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
         except TimeoutError:
             break
     return sent
@@ -164,7 +164,7 @@ def test_sigterm_finishes_what_was_begun(make_model: MakeModel) -> None:
     with serving(make_model(COUNTS)) as running:
         with socket.create_connection(("127.0.0.1", running.port), timeout=10) as connection:
             body = b'{"prefixes": ["wea"]}'
-            head = f"POST /complete HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            head = f"POST /complete HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
             connection.sendall(head + body[:5])
             time.sleep(0.2)
             running.process.send_signal(signal.SIGTERM)
@@ -256,6 +256,38 @@ def test_a_changed_file_is_noticed_and_a_broken_one_leaves_the_old_serving(tmp_p
         assert running.get("/readyz").json == before
 
 
+def test_a_file_that_is_changed_in_place_harms_nobody(tmp_path: Path) -> None:
+    model = write(tmp_path / "m.halfword", COUNTS | {f"filler {number}": 1 for number in range(5000)})
+    whole = model.read_bytes()
+    with serving(model, "--workers", "2", "--cache", "0") as running:
+        workers = running.workers()
+        before = [running.get(f"/complete?q={prefix}").texts for prefix in ("", "n", "w", "filler+49")]
+        model.write_bytes(bytes(len(whole)))
+        os.truncate(model, 100)
+        after = [running.get(f"/complete?q={prefix}").texts for prefix in ("", "n", "w", "filler+49") for _ in range(5)]
+        assert after == [texts for texts in before for _ in range(5)]
+        assert "is not a model file" in running.wait_for_event("reload failed")[0]["reason"]
+        assert running.workers() == workers
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path) -> None:
+    model, blocked = write(tmp_path / "m.halfword", COUNTS), tmp_path / "blocked"
+    blocked.write_text("web\n")
+    with serving(model, "--blocklist", str(blocked)) as running:
+        for file in (model, blocked):
+            saved = file.read_bytes()
+            file.unlink()
+            os.mkfifo(file)
+            running.process.send_signal(signal.SIGHUP)
+            failed = running.wait_for_event("reload failed", 1 if file == model else 2)[-1]
+            assert "not a regular file" in failed["reason"]
+            assert running.get("/complete?q=we").texts == ["weather", "weather in new york"]
+            file.unlink()
+            file.write_bytes(saved)
+            running.process.send_signal(signal.SIGHUP)
+            running.wait_for_event("reloaded", 1 if file == model else 2)
+
+
 def test_a_mistake_at_the_start_is_one_line(make_model: MakeModel, tmp_path: Path) -> None:
     def refused(*arguments: str | Path) -> tuple[int, str]:
         command = [sys.executable, "-m", "halfword", "serve", *map(str, arguments)]
@@ -269,6 +301,8 @@ def test_a_mistake_at_the_start_is_one_line(make_model: MakeModel, tmp_path: Pat
     assert (status, line.count("\n")) == (2, 1)
     assert "choose another with --port" in line
     assert refused("-m", model, "--host", "no.such.host.invalid")[0] == 2
+    os.mkfifo(tmp_path / "pipe")
+    assert "not a regular file" in refused("-m", tmp_path / "pipe")[1]
     damaged = tmp_path / "damaged.halfword"
     shutil.copy(model, damaged)
     damaged.write_bytes(damaged.read_bytes()[:-9])
@@ -317,7 +351,7 @@ def slow_server(model: Path, asked: Path, queue: int) -> Iterator[int]:
 
 def ask_on_a_new_connection(port: int, prefix: str) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), timeout=30)
-    connection.sendall(f"GET /complete?q={prefix} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    connection.sendall(f"GET /complete?q={prefix} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     return connection
 
 

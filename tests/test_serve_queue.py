@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from halfword.core.options import DEFAULTS, SearchOptions
-from halfword.search.model import Completion
+from halfword.search.model import Answer, Completion
 from halfword.serve.http.cache import Cache, Found
 from tests.conftest import COUNTS, MakeModel
-from tests.serving import Answer, client_for
+from tests.serving import Answer as Reply
+from tests.serving import client_for
 
 
 @dataclass(slots=True)
@@ -22,12 +23,12 @@ class Slow:
     asked: list[str] = field(default_factory=list)
     deadlines: list[float] = field(default_factory=list)
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
         self.asked.append(prefix)
         assert options.deadline_ms is not None
         self.deadlines.append(options.deadline_ms)
         time.sleep(self.seconds)
-        return [Completion(f"{prefix}!", -1.0, "model")]
+        return Answer([Completion(f"{prefix}!", -1.0, "model")], timed_out=self.seconds * 1000 > options.deadline_ms)
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_above_the_queue_requests_are_refused_at_once(model: Path) -> None:
     slow = Slow()
     client = client_for(model, slow, queue=3)
 
-    async def crowd() -> list[Answer]:
+    async def crowd() -> list[Reply]:
         return await asyncio.gather(*(client.asked(f"GET /complete?q={number}") for number in range(20)))
 
     answers = asyncio.run(crowd())
@@ -55,7 +56,7 @@ def test_what_is_cached_is_answered_even_when_the_queue_is_full(model: Path) -> 
     client = client_for(model, Slow(), queue=0)
     client.ask("GET /complete?q=kept")
 
-    async def crowd() -> list[Answer]:
+    async def crowd() -> list[Reply]:
         return await asyncio.gather(*(client.asked(f"GET /complete?q={prefix}") for prefix in ("a", "b", "kept")))
 
     assert [answer.status for answer in asyncio.run(crowd())] == [200, 503, 200]
@@ -97,6 +98,25 @@ def test_an_answer_that_the_deadline_cut_is_not_kept(model: Path) -> None:
     answers = [client.ask("GET /complete?q=x") for _ in range(2)]
     assert slow.asked == ["x", "x"]
     assert all(answer.status == 200 and answer.headers["cache-control"] == "no-store" for answer in answers)
+    assert all(answer.json["timed_out"] for answer in answers)
+
+
+def test_every_shape_of_answer_says_whether_the_deadline_cut_it(model: Path) -> None:
+    suggest = b'{"suggest": {"a": {"prefix": "x", "completion": {}}, "b": {"prefix": "y", "completion": {}}}}'
+    for seconds, cut in ((0.005, True), (0.0, False)):
+        client = client_for(model, Slow(seconds), deadline_ms=2)
+        assert client.ask("GET /complete?q=one").json["timed_out"] is cut
+        assert client.ask("POST /_search", body=suggest).json["timed_out"] is cut
+        batch = client.ask("POST /complete", body=b'{"prefixes": ["u", "v"]}').json["results"]
+        assert [result["timed_out"] for result in batch] == [cut, cut]
+        assert b"halfword_deadlines_total %d" % (5 * cut) in client.ask("GET /metrics").body
+
+
+def test_each_prefix_of_a_batch_has_its_own_deadline(model: Path) -> None:
+    slow = Slow(seconds=0.02)
+    body = b'{"prefixes": ["b0", "b1", "b2", "b3", "b4", "b5"]}'
+    client_for(model, slow, deadline_ms=64).ask("POST /complete", body=body)
+    assert set(slow.deadlines) <= {64, 32}
 
 
 def test_a_batch_lets_others_pass(model: Path) -> None:
@@ -104,7 +124,7 @@ def test_a_batch_lets_others_pass(model: Path) -> None:
     client = client_for(model, slow, queue=2)
     body = b'{"prefixes": ["b0", "b1", "b2", "b3", "b4", "b5"]}'
 
-    async def crowd() -> tuple[Answer, Answer]:
+    async def crowd() -> tuple[Reply, Reply]:
         return await asyncio.gather(client.asked("POST /complete", body=body), client.asked("GET /complete?q=one"))
 
     batch, one = asyncio.run(crowd())

@@ -347,6 +347,7 @@ NB_MODULE(_engine, module) {
           [](Completer* place, const ModelFile& file, const Policy& policy, bool popular, bool memory, bool network,
              bool int8, const std::string& kernels, std::size_t states, std::size_t answers) {
             const Precision precision = int8 ? Precision::int8 : Precision::float32;
+            const nb::gil_scoped_release release;  // a server loads a new model while the old one answers
             new (place) Completer(file, policy, {popular, memory, network, precision, kernels, {states, answers}});
           },
           "file"_a, "policy"_a, "popular"_a, "memory"_a, "network"_a, "int8"_a, "kernels"_a, "cached_states"_a,

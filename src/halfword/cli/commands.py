@@ -474,6 +474,9 @@ def serve(
     max_batch: Annotated[int, _rare(help="Prefixes that a batch may have.")] = 100,
     max_body: Annotated[int, _rare(help="Bytes that a body may have.")] = 65_536,
     rate_limit: Annotated[float | None, typer.Option(help="Requests a second of each client.")] = None,
+    allowed_hosts: Annotated[
+        list[str] | None, _rare(help="Name by which it may be asked, * for any; on loopback its own only.")
+    ] = None,
     trusted_proxy: Annotated[
         list[str] | None, _rare(help="Address of a proxy whose X-Forwarded-For is believed; may be repeated.")
     ] = None,
@@ -507,6 +510,7 @@ def serve(
         cache=cache,
         max_age=max_age,
         rate_limit=rate_limit,
+        allowed_hosts=tuple(allowed_hosts or ()),
         trusted_proxies=tuple(trusted_proxy or ()),
         allowed_origins=tuple(allow_origin or ()),
         api_key_file=api_key_file,

@@ -1,7 +1,9 @@
 """Files and folders that appear whole or not at all."""
 
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +13,16 @@ from typing import BinaryIO
 from halfword.core.errors import OutputError
 from halfword.core.interrupts import undisturbed
 from halfword.core.scratch import scratch_folder
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading; raises OSError for what is none: reading from a pipe or a device could never end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "it is not a regular file")
+    return os.fdopen(descriptor, "rb")
 
 
 @contextmanager

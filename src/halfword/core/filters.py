@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from halfword.core.errors import OptionError
+from halfword.core.files import open_regular
 from halfword.core.text import DEFAULT, Profile, normalise_query
 
 SHIPPED = Path(__file__).parent.parent / "models" / "blocklist.txt"
@@ -98,7 +99,8 @@ def read_blocklist(*paths: Path, profile: Profile = DEFAULT) -> Blocklist:
 def read_phrases(path: Path, profile: Profile = DEFAULT) -> list[str]:
     """Return the phrases of a blocklist file, sorted, with their `*` and `!`."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        with open_regular(path) as stream:
+            lines = stream.read().decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise OptionError(f"{path}: the blocklist cannot be read ({error})") from error
     phrases = {phrase for line in lines if not line.startswith("#") and (phrase := _normalised(line, profile))}

@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import ModelFileError
-from halfword.core.files import whole_file
+from halfword.core.files import open_regular, whole_file
 from halfword.core.policy import DEFAULT_POLICY, Policy
 
 FORMAT = 2
@@ -127,7 +127,7 @@ def _padded(arrays: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
 def read_header(path: Path) -> Header:
     """Read and check the header of a model file; the arrays stay where they are."""
     try:
-        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        with open_regular(path) as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             return _parse(path, mapped)
     except FileNotFoundError:
         raise ModelFileError(f"{path} does not exist; make a model with: halfword train data/ -o {path}") from None

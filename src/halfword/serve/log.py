@@ -1,30 +1,50 @@
-"""The log: a JSON object a line. Queries are in it only when that was asked for."""
+"""The log: a JSON object per line. Queries are in it only when that was asked for."""
 
 import logging
 import os
 import sys
+import threading
 import traceback
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from time import sleep
 from typing import Any
 
 import orjson
 
+MOST_WAITING = 2**20  # bytes of lines that wait to be written; further lines are dropped
 _ATOMIC = 4096  # bytes that a pipe takes whole, so that the lines of two workers never mix
+_GATHER_SECONDS = 0.05  # for which lines are gathered before they are written together
 
 
 class Log:
-    """Writes events at once and requests in bunches."""
+    """Takes lines and has a thread write them.
 
-    def __init__(self, descriptor: int | None = None) -> None:
+    Whoever reads the log may stop reading, and then a write never returns. So only the thread writes, nothing waits for
+    it, and what it cannot write in time is dropped and counted.
+    """
+
+    def __init__(self, descriptor: int | None = None, on_drop: Callable[[], None] = lambda: None) -> None:
         self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
-        self._lines: list[bytes] = []
+        self._on_drop = on_drop
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._filled = threading.Event()
+        self._written = threading.Event()
+        self._written.set()
+        self._lines: deque[bytes] = deque()
         self._size = 0
+        self._dropped = 0  # lines since the last one that was taken
+        self._thread: threading.Thread | None = None
 
     def event(self, event: str, **fields: Any) -> None:
         """Write what happened to the server."""
         self._add({"event": event, **fields})
-        self.flush()
 
     def fault(self, error: BaseException) -> None:
         """Write where an unforeseen error arose. Its text is left out: a query may stand in it."""
@@ -32,25 +52,58 @@ class Log:
         self.event("fault", error=type(error).__name__, at=frames)
 
     def request(self, method: str, route: str, status: int, seconds: float, size: int, query: str | None) -> None:
-        """Note a request; `flush` writes it."""
+        """Write that a request was answered."""
         fields = {"event": "request", "method": method, "route": route, "status": status}
         fields |= {"ms": round(seconds * 1000, 3), "bytes": size}
         self._add(fields if query is None else fields | {"query": query})
 
-    def flush(self) -> None:
-        """Write what has gathered."""
-        lines, self._lines, self._size = self._lines, [], 0
-        if lines:
-            with suppress(OSError):  # that nobody reads the log is no reason to stop answering
-                os.write(self._descriptor, b"".join(lines))
+    def flush(self, seconds: float = 1.0) -> bool:
+        """Wait until everything is written, but not for long; tell whether it is."""
+        return self._process != os.getpid() or self._written.wait(seconds)
 
     def _add(self, fields: dict[str, Any]) -> None:
+        if self._process != os.getpid():
+            self._begin()  # in a forked process there is no thread, and the lines that wait are the parent's
+        with self._lock:
+            if self._size > MOST_WAITING:
+                self._dropped += 1
+                self._on_drop()
+                return
+            if self._dropped:
+                self._append({"event": "lines dropped", "count": self._dropped})
+                self._dropped = 0
+            self._append(fields)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._write_forever, name="log", daemon=True)
+                self._thread.start()
+
+    def _append(self, fields: dict[str, Any]) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = orjson.dumps({"time": now, "worker": os.getpid(), **fields}) + b"\n"
-        if self._size + len(line) > _ATOMIC:
-            self.flush()
+        line = orjson.dumps({"time": now, "worker": self._process, **fields}) + b"\n"
         self._lines.append(line)
         self._size += len(line)
+        self._written.clear()
+        self._filled.set()
+
+    def _write_forever(self) -> None:
+        while True:
+            self._filled.wait()
+            sleep(_GATHER_SECONDS)
+            while bunch := self._bunch():
+                with suppress(OSError):  # that nobody can read the log is no reason to stop
+                    os.write(self._descriptor, bunch)
+
+    def _bunch(self) -> bytes:
+        """Take as many lines as a pipe takes whole, and at least one; nothing when all are written."""
+        bunch = b""
+        with self._lock:
+            while self._lines and (not bunch or len(bunch) + len(self._lines[0]) <= _ATOMIC):
+                bunch += self._lines.popleft()
+            self._size -= len(bunch)
+            if not bunch:
+                self._filled.clear()
+                self._written.set()
+        return bunch
 
 
 class LibraryLog(logging.Handler):

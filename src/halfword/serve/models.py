@@ -2,31 +2,40 @@
 
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from threading import Lock
+from typing import Protocol
 
 from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.filters import read_blocklist
-from halfword.core.model_file import read_header
-from halfword.core.options import SearchOptions
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.text import Profile, profile_named
 from halfword.search.filtered import Filtered
-from halfword.search.model import Completer, load
+from halfword.search.model import Answer, load
 from halfword.serve.http.cache import Cache
 from halfword.serve.options import ServeOptions
+from halfword.serve.snapshot import Snapshot, Stamp, stamp_of, take
 
-Stamp = tuple[tuple[int, int, int] | None, ...]
 _TRIALS = ("", "a", "new yo", "한")
+_FOLDERS = re.compile(r"(?<![\w.])/[^\s'\"]*/")
 _BLOCKS, _BLOCK_SIZE = 64, 4096
+
+
+class Answerer(Protocol):
+    """What can be served: a model, or one that is filtered."""
+
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+        """Return the likeliest completions of `prefix`, best first."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
     """Everything that an answer depends on. A request takes it once, so that no answer mixes two of them."""
 
-    completer: Completer  # which leaves out what is blocked
+    completer: Answerer  # which leaves out what is blocked
     profile: Profile
     version: str  # as answers name it
     etag: bytes
@@ -34,51 +43,71 @@ class Served:
 
 
 class Models:
-    """Holds what is in service, and replaces it when its files change."""
+    """Holds what is in service, and why newer files are not."""
 
     def __init__(self, options: ServeOptions) -> None:
         self._options = options
-        self._model = options.model
-        self._blocklists = options.blocklists
-        self._lock = Lock()  # reloads come from a signal and from the watch at once
-        self._stamp = self.stamp()
-        self.current = self._load()
+        self._stamp: Stamp = ()
+        self.snapshot = self.take()
+        self.current = self.load(self.snapshot)
         self.failure: str | None = None  # why the newest files are not in service
 
     def stamp(self) -> Stamp:
         """Return what changes when the files change."""
-        return tuple(_stamp_of(path) for path in self._paths())
+        return stamp_of(self._options.files)
 
     def changed(self) -> bool:
-        """Tell whether the files differ from those last tried."""
+        """Tell whether the files differ from those last taken."""
         return self.stamp() != self._stamp
 
-    def reload(self) -> bool:
-        """Load and check the files; only when all is well do they go into service."""
-        with self._lock:
-            self._stamp = self.stamp()
-            try:
-                fresh = self._load()
-            except Exception as error:  # whatever is wrong with the new files, the old model serves on
-                self.failure = str(error) or type(error).__name__
-                return False
-            self.current, self.failure = fresh, None
-            return True
+    def take(self) -> Snapshot:
+        """Copy the files as they are now."""
+        self._stamp = self.stamp()
+        return take(self._options.files, self._options.copy_mib * 2**20)
 
-    def _load(self) -> Served:
-        model = load(self._model)
-        profile = profile_named(read_header(self._model).card["profile"])
-        _try(self._model, model)
-        completer = Filtered(model, read_blocklist(*self._blocklists, profile=profile)) if self._blocklists else model
-        digest = fingerprint(*self._paths())
-        version, etag = f"{self._model.stem}@{digest}", f'W/"{digest}"'.encode()
+    def load(self, snapshot: Snapshot) -> Served:
+        """Load and check files; raises a HalfwordError that names them if they cannot go into service."""
+        try:
+            return self._load(snapshot)
+        except HalfwordError as error:
+            raise type(error)(snapshot.named(str(error))) from error
+
+    def put(self, snapshot: Snapshot, served: Served) -> None:
+        """Put files that were loaded into service."""
+        old, self.snapshot = self.snapshot, snapshot
+        self.current, self.failure = served, None
+        old.close()
+
+    def reload(self) -> bool:
+        """Load the files as they are now; only when all is well do they go into service."""
+        try:
+            snapshot = self.take()
+            self.put(snapshot, self.load(snapshot))
+        except Exception as error:  # whatever is wrong with the new files, the old ones serve on
+            self.failure = str(error) or type(error).__name__
+            return False
+        return True
+
+    @property
+    def public_failure(self) -> str | None:
+        """The failure without the folders in which files lie: the whole world may read it."""
+        text = self.failure
+        for file in self._options.files:
+            text = text and text.replace(str(file), file.name)
+        return text and _FOLDERS.sub("", text)
+
+    def _load(self, snapshot: Snapshot) -> Served:
+        path, *blocklists = snapshot.paths
+        model = load(path)
+        profile = profile_named(model.card["profile"])
+        _try(path, model)
+        completer = Filtered(model, read_blocklist(*blocklists, profile=profile)) if blocklists else model
+        digest = fingerprint(*snapshot.paths)
+        version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
-    def _paths(self) -> list[Path]:
-        return [self._model, *self._blocklists]
 
-
-def _try(model: Path, completer: Completer) -> None:
+def _try(model: Path, completer: Answerer) -> None:
     """Complete a few prefixes: a file whose layout is right may still hold nonsense."""
     try:
         for prefix in _TRIALS:
@@ -107,11 +136,3 @@ def fingerprint(*paths: Path) -> str:
                 stream.seek(size * block // _BLOCKS)
                 digest.update(stream.read(_BLOCK_SIZE))
     return digest.hexdigest()
-
-
-def _stamp_of(path: Path) -> tuple[int, int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns

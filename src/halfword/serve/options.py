@@ -1,12 +1,17 @@
 """What `halfword serve` can be told; each default has its home here."""
 
+import re
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from halfword.core.errors import OptionError
 from halfword.core.filters import SHIPPED
 from halfword.core.options import MOST_COMPLETIONS
+
+_HAS_PORT = re.compile(r"^[^:]*:\d*$|\]:\d*$")
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +45,13 @@ class ServeOptions:
     deadline_ms: float = 50.0  # a request's, its time in the queue included
     cache: int = 4096  # answers kept, in each worker; 0 keeps none
     cache_mib: int = 16  # of memory that these answers may take, in each worker
+    copy_mib: int = 1024  # files up to this size are copied to memory, where nobody can change them; 0: none
     max_age: int = 60  # seconds for which a browser or a CDN may keep an answer
     rate_limit: float | None = None  # requests a second, of each client
-    trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
+    allowed_hosts: tuple[
+        str, ...
+    ] = ()  # names by which it may be asked; none: any, but on loopback its own only; *: any
+    trusted_proxies: tuple[str, ...] = ()  # addresses, or ranges like 10.0.0.0/8, whose X-Forwarded-For is believed
     allowed_origins: tuple[str, ...] = ()  # pages of these origins may ask; "*" for all
     api_key_file: Path | None = None
     blocklist: Path | None = None  # besides the shipped one
@@ -60,14 +69,31 @@ class ServeOptions:
         _check("deadline", self.deadline_ms, 1, 3_600_000)
         _check("cache", self.cache, 0, 10_000_000)
         _check("cache-mib", self.cache_mib, 0, 1_000_000)
+        _check("copy-mib", self.copy_mib, 0, 1_000_000_000)
         _check("max-age", self.max_age, 0, 31_536_000)
         if self.rate_limit is not None:
             _check("rate-limit", self.rate_limit, 0.01, 1_000_000)
+        for host in self.allowed_hosts:
+            if "/" in host or _HAS_PORT.search(host):
+                raise OptionError(f"allowed-hosts must be names like search.example without a port, got {host!r}")
         for origin in self.allowed_origins:
             if origin != "*" and not _is_origin(origin):
                 raise OptionError(f"allow-origin must be * or like https://example.com, got {origin!r}")
         if self.public_url is not None and not _is_base(self.public_url):
             raise OptionError(f"public-url must be like https://example.com/path, got {self.public_url!r}")
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The names in the header Host that are answered; none: any."""
+        if "*" in self.allowed_hosts or not (self.allowed_hosts or _is_loopback(self.host)):
+            return frozenset()
+        public = [] if self.public_url is None else [urlsplit(self.public_url).hostname or ""]
+        return frozenset([*self.allowed_hosts, *public, self.host, *_LOOPBACK_NAMES])
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What answers depend on: the model, then the blocklists."""
+        return (self.model, *self.blocklists)
 
     @property
     def blocklists(self) -> tuple[Path, ...]:
@@ -79,6 +105,13 @@ class ServeOptions:
 def _check(name: str, value: float, lowest: float, highest: float) -> None:
     if not lowest <= value <= highest:
         raise OptionError(f"{name} must lie between {lowest} and {highest}, got {value}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _is_origin(text: str) -> bool:

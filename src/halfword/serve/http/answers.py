@@ -46,15 +46,15 @@ class Answers:
         known = request.header(b"if-none-match")
         if known is not None and served.etag[2:] in known:  # some proxies take the W/ away
             return Reply(304, self._caching(served), b"")
-        found = await self._finder.find(served, asked.prefix, asked.count, request)
-        headers = self._caching(served) if found.whole else _NO_STORE
+        found = await self._finder.find(served, asked, request)
+        headers = self._caching(served) if not found.timed_out else _NO_STORE
         return json_reply(content(asked.prefix, found, served, request), headers, pad=asked.pad or self._pad, kind=kind)
 
     async def batch(self, request: Request) -> Reply:
         """`POST /complete`."""
         asked = asked_by_batch(request.body, self._limits)
         served = self._models.current
-        results = await self._finder.find_all(served, asked.prefixes, request, _batch_row)
+        results, _ = await self._finder.find_all(served, asked.prefixes, request, _batch_row)
         content = {"results": results, "took_ms": _took(request), "model": served.version}
         return json_reply(content, _NO_STORE, pad=asked.pad or self._pad)
 
@@ -62,10 +62,10 @@ class Answers:
         """`POST /_search`, as Elasticsearch answers a completion suggester."""
         asked = asked_by_suggesters(request.body, self._limits)
         served = self._models.current
-        entries = await self._finder.find_all(served, list(asked.values()), request, _elastic_entry)
+        entries, timed_out = await self._finder.find_all(served, list(asked.values()), request, _elastic_entry)
         content = {
             "took": int(_took(request)),
-            "timed_out": False,
+            "timed_out": timed_out,
             "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
             "hits": {"total": {"value": 0, "relation": "eq"}, "max_score": None, "hits": []},
             "suggest": {name: [entry] for name, entry in zip(asked, entries, strict=True)},
@@ -80,6 +80,7 @@ def _complete_content(prefix: str, found: Found, served: Served, request: Reques
     return {
         "prefix": prefix,
         "completions": _rows(found),
+        "timed_out": found.timed_out,
         "took_ms": _took(request),
         "model": served.version,
     }
@@ -105,7 +106,7 @@ def _same(text: str, typed: str) -> int:
 
 
 def _batch_row(asked: Asked, found: Found) -> dict[str, Any]:
-    return {"prefix": asked.prefix, "completions": _rows(found)}
+    return {"prefix": asked.prefix, "completions": _rows(found), "timed_out": found.timed_out}
 
 
 def _elastic_entry(asked: Asked, found: Found) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from time import perf_counter
 from halfword.serve.http.answers import Answers
 from halfword.serve.http.asked import INDEX_NAMES, query_fields
 from halfword.serve.http.finder import Finder
-from halfword.serve.http.guard import ApiKeys, RateLimit, client_of
+from halfword.serve.http.guard import AllowedHosts, ApiKeys, Clients, RateLimit
 from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.pages import Pages
 from halfword.serve.http.reply import CLIENT_GONE, Headers, Reply, RequestError, json_reply, refuse
@@ -25,6 +25,8 @@ _PREFLIGHT = [
     (b"access-control-allow-headers", b"authorization, content-type, x-api-key"),
     (b"access-control-max-age", b"86400"),
 ]
+_WRONG_KEYS_PER_SECOND = 1.0  # of each client
+_WRONG_KEYS_AT_ONCE = 10.0
 _OPEN_ROUTES = ("page", "health")  # answered without a key, and as often as one likes
 
 
@@ -38,6 +40,9 @@ class App:
         self._log = log
         self._keys = None if options.api_key_file is None else ApiKeys(options.api_key_file)
         self._rate_limit = None if options.rate_limit is None else RateLimit(options.rate_limit)
+        self._wrong_keys = RateLimit(_WRONG_KEYS_PER_SECOND, _WRONG_KEYS_AT_ONCE)
+        self._hosts = AllowedHosts(options.hosts)
+        self._clients = Clients(options.trusted_proxies)
         self._origins = {origin.encode() for origin in options.allowed_origins}
         finder = Finder(options.queue, options.deadline_ms, metrics)
         self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
@@ -76,6 +81,8 @@ class App:
             if request.method == "OPTIONS" and self._origins:
                 return route, Reply(204, [], b"")
             route, handler = self._route(request)
+            if route != "health":  # which load balancers ask by address
+                self._hosts.check(request.header(b"host"))
             if route not in _OPEN_ROUTES:
                 self._guard(request, route)
             return route, await handler(request)
@@ -100,11 +107,24 @@ class App:
         return found
 
     def _guard(self, request: Request, route: str) -> None:
+        if self._keys is None and self._rate_limit is None:
+            return
+        client = self._clients.name(request.peer, request.header(b"x-forwarded-for"))
         if self._keys is not None:
-            self._keys.check(request.header(b"authorization"), request.header(b"x-api-key"))
+            self._check_key(request, client)
         if self._rate_limit is not None and route != "metrics":  # which are needed most when many ask
-            forwarded = request.header(b"x-forwarded-for")
-            self._rate_limit.check(client_of(request.peer, forwarded, self._options.trusted_proxies))
+            self._rate_limit.check(client)
+            self._rate_limit.count(client)
+
+    def _check_key(self, request: Request, client: str) -> None:
+        assert self._keys is not None
+        # Who guessed wrong too often is not told whether the next guess is right.
+        self._wrong_keys.check(client)
+        try:
+            self._keys.check(request.header(b"authorization"), request.header(b"x-api-key"))
+        except RequestError:
+            self._wrong_keys.count(client)
+            raise
 
     def _cors(self, request: Request) -> Headers:
         """Return the headers that let pages of other origins read the reply; none unless that was asked for."""
@@ -125,8 +145,9 @@ class App:
 
     async def _ready(self, request: Request) -> Reply:
         content = {"status": "ready", "model": self._models.current.version}
-        if self._models.failure is not None:
-            content["reload_error"] = self._models.failure.replace(f"{self._options.model.parent}/", "")
+        failure = self._models.public_failure
+        if failure is not None:
+            content["reload_error"] = failure
         return json_reply(content, _NO_STORE)
 
     async def _metrics_text(self, request: Request) -> Reply:

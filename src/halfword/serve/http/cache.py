@@ -16,7 +16,7 @@ class Found(NamedTuple):
 
     typed: str  # the prefix as normalised: what every completion begins with
     completions: list[Completion]
-    whole: bool = True  # False when the deadline ended the search
+    timed_out: bool = False  # whether the deadline ended the search
 
 
 class Cache:

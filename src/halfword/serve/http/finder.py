@@ -29,39 +29,47 @@ class Finder:
         self._metrics = metrics
         self._options = lru_cache(maxsize=4096)(partial(_options, deadline_ms))
 
-    async def find(self, served: Served, prefix: str, count: int, request: Request, *, admitted: bool = False) -> Found:
-        """Return the completions of `prefix`; raises when the queue is full or the client has gone."""
-        typed = normalise_prefix(prefix, served.profile)
+    async def find(self, served: Served, asked: Asked, request: Request) -> Found:
+        """Return the completions of a prefix; raises when the queue is full or the client has gone."""
+        return await self._find(served, asked, request, request.began)
+
+    async def _find(
+        self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
+    ) -> Found:
+        typed, count = normalise_prefix(asked.prefix, served.profile), asked.count
         found = served.cache.get(typed, count)
         if found is not None:
             self._metrics.add("cache_hits_total")
             return found
-        work = partial(self._search, served, typed, count, request.began)
+        work = partial(self._search, served, typed, count, began)
         found = self._gate.run_now(work) if self._gate.free() else await self._wait(work, request, admitted)
         self._metrics.add("cache_misses_total")
-        if found.whole:
-            served.cache.put(count, found)
-        else:
+        if found.timed_out:
             self._metrics.add("deadlines_total")
+        else:
+            served.cache.put(count, found)
         return found
 
     async def find_all(
         self, served: Served, asked: Sequence[Asked], request: Request, shape: Callable[[Asked, Found], Any]
-    ) -> list[orjson.Fragment]:
-        """Find the completions of several prefixes, each shaped and turned into JSON at once, which takes less memory.
+    ) -> tuple[list[orjson.Fragment], bool]:
+        """Find the completions of several prefixes; also tell whether the deadline ended a search.
 
-        The prefixes take their turns with those of other requests, so a batch does not hold up people who type.
+        The prefixes take their turns with those of other requests, so a batch does not hold up people who type, and
+        each has a deadline of its own. Each is shaped and turned into JSON at once, which takes less memory.
         """
         if len(asked) == 1:
-            return [_fragment(shape(one, await self.find(served, one.prefix, one.count, request))) for one in asked]
-        parts = []
+            found = await self.find(served, asked[0], request)
+            return [_fragment(shape(asked[0], found))], found.timed_out
+        parts, timed_out = [], False
         async with self._batches.place():
             for number, one in enumerate(asked):
                 if request.gone():
                     raise ClientGone
-                found = await self.find(served, one.prefix, one.count, request, admitted=number > 0)
+                found = await self._find(served, one, request, perf_counter(), admitted=number > 0)
                 parts.append(_fragment(shape(one, found)))
-        return parts
+                timed_out |= found.timed_out
+        return parts, timed_out
 
     async def _wait(self, work: Callable[[], Found], request: Request, admitted: bool) -> Found:
         answer = self._gate.enter(work, request.gone, admitted=admitted)
@@ -75,11 +83,9 @@ class Finder:
             self._metrics.set("queue_length", len(self._gate))
 
     def _search(self, served: Served, typed: str, count: int, began: float) -> Found:
-        begin = perf_counter()
-        share = _share(begin - began, self._deadline_ms)
-        completions = served.completer.complete(typed, self._options(count, share))
-        spent_ms = (perf_counter() - begin) * 1000
-        return Found(typed, completions, whole=spent_ms < self._deadline_ms * share)
+        share = _share(perf_counter() - began, self._deadline_ms)
+        answer = served.completer.complete(typed, self._options(count, share))
+        return Found(typed, answer, answer.timed_out)
 
 
 def _fragment(content: Any) -> orjson.Fragment:

@@ -17,6 +17,7 @@ SINGLES = {
     "abandoned_total": ("counter", "Requests not computed because their client had gone."),
     "reloads_total": ("counter", "Models that went into service after the first."),
     "reload_failures_total": ("counter", "Changed files that could not go into service."),
+    "log_lines_dropped_total": ("counter", "Lines of the log that could not be written in time."),
     "queue_length": ("gauge", "Requests that wait now."),
 }
 

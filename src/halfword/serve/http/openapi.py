@@ -95,7 +95,7 @@ def _operation(name: str, summary: str, description: str, answer: Json, **reques
         operation["description"] = description
     if "parameters" in request:
         operation["parameters"] = request["parameters"]
-    refused = [400, 401, 404, 405, 429, 500, 503]
+    refused = [400, 401, 404, 405, 421, 429, 500, 503]
     if "body" in request:
         content = {"application/json": {"schema": _ref(request["body"])}}
         operation["requestBody"] = {"required": True, "content": content}
@@ -107,7 +107,7 @@ def _operation(name: str, summary: str, description: str, answer: Json, **reques
 
 
 def _plain(name: str, summary: str, answer: Json) -> Json:
-    refusals = {str(status): {"$ref": f"#/components/responses/{status}"} for status in (400, 401, 405, 429)}
+    refusals = {str(status): {"$ref": f"#/components/responses/{status}"} for status in (400, 401, 405, 421, 429)}
     return {"operationId": name, "summary": summary, "responses": {"200": answer, **refusals}}
 
 
@@ -127,7 +127,8 @@ def _schemas(limits: Limits) -> Json:
     took = {"type": "number", "minimum": 0, "description": "Milliseconds from the request's headers to the answer."}
     model = {"type": "string", "description": "The model that answered, by name and content."}
     completions = {"type": "array", "items": _ref("Completion")}
-    result = _object(prefix=prefix, completions=completions)
+    cut = {"type": "boolean", "description": "Whether the deadline ended the search before it had found the best."}
+    result = _object(prefix=prefix, completions=completions, timed_out=cut)
     suggester = {
         "type": "object",
         "properties": {
@@ -149,7 +150,7 @@ def _schemas(limits: Limits) -> Json:
             source={"type": "string", "enum": ["popular", "model", "both"]},
             highlight=_object(typed=text, added=text),
         ),
-        "Answer": _object(prefix=prefix, completions=completions, took_ms=took, model=model),
+        "Answer": _object(prefix=prefix, completions=completions, timed_out=cut, took_ms=took, model=model),
         "Batch": {
             "type": "object",
             "properties": {
@@ -178,7 +179,7 @@ def _schemas(limits: Limits) -> Json:
             },
             "required": ["suggest"],
         },
-        "ElasticAnswer": _object(took={"type": "integer"}, timed_out={"type": "boolean"}, suggest={"type": "object"}),
+        "ElasticAnswer": _object(took={"type": "integer"}, timed_out=cut, suggest={"type": "object"}),
         "Health": _object(status={"const": "alive"}),
         "Ready": _object(status={"const": "ready"}, model=model),
         "Error": _object(error=error),

@@ -51,6 +51,7 @@ CODES = {
     "bad_json": (400, "the body is not JSON"),
     "bad_body": (400, "the body is JSON of another shape"),
     "unauthorized": (401, "an API key is needed and none, or a wrong one, was sent"),
+    "wrong_host": (421, "the request was sent to a host name that is not allowed"),
     "not_found": (404, "there is nothing at this path"),
     "method_not_allowed": (405, "the path is right and the method is wrong"),
     "too_slow": (408, "the body did not arrive in time"),

@@ -69,6 +69,7 @@ class RequestReader:
         self._unread = b""  # received and not yet parsed
         self._searched = 0  # how much of it is known not to hold the end of a head
         self._method = ""
+        self._is_1_1 = True
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._body = bytearray()
@@ -154,6 +155,8 @@ class RequestReader:
     def _finished(self, peer: str, gone: Callable[[], bool]) -> Request:
         if self._again:
             self.keep_alive = False  # what was parsed of the next request is lost, so the client has to ask again
+        if self._is_1_1 and b"," in self._headers.get(b"host", b","):
+            raise refuse("bad_http", "HTTP/1.1 needs a header Host, and no more than one")
         request = Request(self._method, self._url, self._headers, bytes(self._body), peer, gone)
         self._url, self._headers, self._body = b"", {}, bytearray()
         self._head_is_whole = self._is_whole = self.expects_continue = False
@@ -185,7 +188,8 @@ class RequestReader:
         self._head_is_whole = True
         if not self._again:
             self._method = self._parser.get_method().decode("ascii")
-            self.keep_alive = self._parser.get_http_version() == "1.1" and self._parser.should_keep_alive()
+            self._is_1_1 = self._parser.get_http_version() == "1.1"
+            self.keep_alive = self._is_1_1 and self._parser.should_keep_alive()
 
     def on_body(self, body: bytes) -> None:
         """Take a part of the body."""

@@ -1,18 +1,19 @@
 """The parent process: binds, loads, forks workers, restarts those that die, and passes signals on."""
 
+import json
 import os
 import resource
 import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
 
 from halfword.core.errors import OptionError
-from halfword.serve.http.app import App
-from halfword.serve.http.metrics import Metrics
-from halfword.serve.log import Log
-from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
+from halfword.serve.process.reload import Reloads
+from halfword.serve.process.service import Service
 from halfword.serve.process.worker import BACKLOG, adopt_process, run_worker
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
@@ -34,12 +35,9 @@ def serve(options: ServeOptions, ready: Callable[[str], None]) -> None:
     The model is loaded before the workers are forked, so a mistake in it ends here, and they share its memory.
     """
     _allow_many_connections()
-    log = Log()
-    metrics = Metrics(options.workers)
-    models = Models(options)
-    app = App(options, models, metrics, log)
+    service = Service.begin(options)
     with bind(options.host, options.port) as listener:
-        Supervisor(options, app, listener, models, metrics, log).run(lambda: ready(_address(listener)))
+        Supervisor(service, listener).run(lambda: ready(_address(listener)))
 
 
 def _allow_many_connections() -> None:
@@ -50,30 +48,33 @@ def _allow_many_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-class Supervisor:
-    """Keeps the workers running."""
+class Worker(NamedTuple):
+    """A process that answers requests."""
 
-    def __init__(
-        self, options: ServeOptions, app: App, listener: socket.socket, models: Models, metrics: Metrics, log: Log
-    ) -> None:
-        self._options = options
-        self._app = app
+    number: int
+    started: float
+    channel: socket.socket  # over which it is told of new files; it ends when the other end is closed
+
+
+class Supervisor:
+    """Keeps the workers running, and gives them new files."""
+
+    def __init__(self, service: Service, listener: socket.socket) -> None:
+        self._service = service
         self._listener = listener
-        self._models = models
-        self._metrics = metrics
-        self._log = log
-        self._started: dict[int, tuple[int, float]] = {}  # process: worker, when
-        self._due: dict[int, float] = {}  # worker: when to start it again
-        self._lifeline = os.pipe()  # its end in the workers closes when this process is gone, however it went
+        self._workers: dict[int, Worker] = {}  # by process
+        self._due: dict[int, float] = {}  # number of a worker: when to start it again
+        self._reloads = Reloads(service.models, self._leave_parent)
 
     def run(self, ready: Callable[[], None]) -> None:
         """Fork the workers and mind them until told to stop."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # they are waited for, not handled
+        workers, model = self._service.options.workers, self._service.models.current.version
         try:
-            for worker in range(self._options.workers):
-                self._start(worker)
+            for number in range(workers):
+                self._start(number)
             ready()
-            self._log.event("serving", model=self._models.current.version, workers=self._options.workers)
+            self._service.log.event("serving", model=model, workers=workers)
             self._mind()
         finally:
             self._stop()
@@ -86,60 +87,98 @@ class Supervisor:
                 if received.si_signo in (signal.SIGTERM, signal.SIGINT):
                     return
                 if received.si_signo == signal.SIGHUP:
-                    self._tell(signal.SIGHUP)
-            self._bury()
-            for worker in [worker for worker, due in self._due.items() if due <= time.monotonic()]:
-                del self._due[worker]
-                self._start(worker)
+                    self._reloads.want()
+            for process, status in self._dead():
+                self._bury(process, status)
+            failure = self._reloads.look()
+            if failure is not None:
+                self._tell_failure(failure)
+            for number in [number for number, due in self._due.items() if due <= time.monotonic()]:
+                del self._due[number]
+                self._start(number)
 
-    def _start(self, worker: int) -> None:
+    def _start(self, number: int) -> None:
+        mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         process = os.fork()
         if process:
-            self._started[process] = (worker, time.monotonic())
+            its.close()
+            mine.setblocking(False)
+            self._workers[process] = Worker(number, time.monotonic(), mine)
             return
         status = 1
         try:
-            os.close(self._lifeline[1])
-            adopt_process(worker, self._metrics)
-            run_worker(
-                self._options, self._app, self._listener, self._lifeline[0], self._models, self._metrics, self._log
-            )
+            mine.close()
+            self._leave_parent(listener=True)
+            adopt_process(number, self._service.metrics)
+            run_worker(self._service, self._listener, its)
             status = 0
         except Exception as error:
-            self._log.fault(error)
+            self._service.log.fault(error)
         finally:
+            self._service.log.flush()
             os._exit(status)  # what the parent was in the middle of is not the child's to finish
 
-    def _bury(self) -> None:
-        """Take note of workers that have died, and plan their return."""
-        for process, worker, started, status in self._dead():
-            now = time.monotonic()
-            self._due[worker] = now if now - started > _RESTART_SECONDS else now + _RESTART_SECONDS
-            self._log.event("worker died", process=process, status=status)
+    def _leave_parent(self, *, listener: bool = False) -> None:
+        """Close in a child what only the parent uses, or the workers would not notice its end."""
+        for worker in self._workers.values():
+            worker.channel.close()
+        if not listener:
+            self._listener.close()
 
-    def _dead(self) -> Iterator[tuple[int, int, float, int]]:
-        """Yield process, worker, start and status of those that have ended, and forget them."""
-        while self._started:
-            process, status = os.waitpid(-1, os.WNOHANG)
+    def _dead(self) -> Iterator[tuple[int, int]]:
+        """Yield process and status of children that have ended."""
+        while True:
+            try:
+                process, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
             if not process:
                 return
-            if process in self._started:  # the first process of a container inherits strangers
-                yield process, *self._started.pop(process), os.waitstatus_to_exitcode(status)
+            yield process, os.waitstatus_to_exitcode(status)
+
+    def _bury(self, process: int, status: int) -> None:
+        """Plan the return of a worker that has died, or put into service what a trial has found to be well."""
+        worker = self._workers.pop(process, None)
+        if worker is not None:  # the first process of a container inherits strangers
+            worker.channel.close()
+            now = time.monotonic()
+            self._due[worker.number] = now if now - worker.started > _RESTART_SECONDS else now + _RESTART_SECONDS
+            self._service.log.event("worker died", process=process, status=status)
+            return
+        tried = self._reloads.ended(process, status)
+        if isinstance(tried, str):
+            self._tell_failure(tried)
+        elif tried is not None:
+            self._service.models.put(*tried)
+            self._send(tried[0].send)
+
+    def _tell_failure(self, reason: str) -> None:
+        models = self._service.models
+        models.failure = reason
+        self._service.log.event("reload failed", serving=models.current.version, reason=reason)
+        self._send(lambda channel: channel.send(json.dumps({"failure": [reason]}).encode()))
+
+    def _send(self, send: Callable[[socket.socket], object]) -> None:
+        for worker in self._workers.values():
+            with suppress(OSError):  # it has died, and its successor will know, or it is stuck
+                send(worker.channel)
 
     def _stop(self) -> None:
         """Let the workers finish what they have begun; those that do not are killed."""
         self._listener.close()
-        self._log.event("stopping")
-        self._tell(signal.SIGTERM)
+        self._service.log.event("stopping")
+        self._reloads.stop()
+        self._signal(signal.SIGTERM)
         end = time.monotonic() + _STOP_SECONDS
-        while self._started and time.monotonic() < end:
+        while self._workers and time.monotonic() < end:
             signal.sigtimedwait((signal.SIGCHLD,), 0.1)
-            for _ in self._dead():
-                pass
-        self._tell(signal.SIGKILL)
+            for process, _ in self._dead():
+                self._workers.pop(process, None)
+        self._signal(signal.SIGKILL)
+        self._service.log.flush()
 
-    def _tell(self, number: signal.Signals) -> None:
-        for process in self._started:
+    def _signal(self, number: signal.Signals) -> None:
+        for process in self._workers:
             os.kill(process, number)
 
 

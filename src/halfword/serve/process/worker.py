@@ -1,75 +1,52 @@
-"""A worker process: the event loop that serves, watches the model file and stops gently."""
+"""A worker process: the event loop that serves, takes new files and stops gently."""
 
 import asyncio
 import ctypes
 import logging
 import signal
 import socket
-from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any
 
-from halfword.serve.http.app import App
 from halfword.serve.http.connections import Connections
 from halfword.serve.http.metrics import Metrics
-from halfword.serve.log import LibraryLog, Log
-from halfword.serve.models import Models
-from halfword.serve.options import ServeOptions
+from halfword.serve.log import LibraryLog
+from halfword.serve.process.service import Service
+from halfword.serve.snapshot import Snapshot, receive
 
 BACKLOG = 1024
 _M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE_BLOCK = 262_144  # bytes
+
+Message = tuple[dict[str, list[str]], list[int]]  # of the parent process, with descriptors
 _ACCEPTED_AT_ONCE = 4
-WATCH_SECONDS = 1.0
-_FLUSH_SECONDS = 0.2
 
 
-def run_worker(
-    options: ServeOptions,
-    app: App,
-    listener: socket.socket,
-    lifeline: int,
-    models: Models,
-    metrics: Metrics,
-    log: Log,
-) -> None:
-    """Serve until a signal says stop, or until the process that holds the other end of `lifeline` is gone."""
-    if models.changed():  # this worker replaces one that died, and the parent's model is an old one
-        _tell_of_reload(models.current.version, models.reload(), models, metrics, log)
-    logging.getLogger().handlers = [LibraryLog(log)]
-    asyncio.run(_serve(options, app, listener, lifeline, models, metrics, log))
+def run_worker(service: Service, listener: socket.socket, channel: socket.socket) -> None:
+    """Serve until a signal says stop, or until the process at the other end of `channel` is gone."""
+    logging.getLogger().handlers = [LibraryLog(service.log)]
+    asyncio.run(_serve(service, listener, channel))
 
 
-async def _serve(
-    options: ServeOptions,
-    app: App,
-    listener: socket.socket,
-    lifeline: int,
-    models: Models,
-    metrics: Metrics,
-    log: Log,
-) -> None:
+async def _serve(service: Service, listener: socket.socket, channel: socket.socket) -> None:
     loop = asyncio.get_running_loop()
-    stop, reload_now = asyncio.Event(), asyncio.Event()
-    loop.add_signal_handler(signal.SIGHUP, reload_now.set)
+    stop, messages = asyncio.Event(), asyncio.Queue[Message]()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    loop.add_reader(lifeline, stop.set)
-    connections = Connections(app, most=options.connections, largest_body=options.limits.largest_body)
-    chores: list[Coroutine[Any, Any, None]] = [
-        _watch(models, reload_now, metrics, log),
-        connections.sweep_forever(),
-        _flush_forever(log),
+    channel.setblocking(False)
+    loop.add_reader(channel, _receive, channel, messages, stop)
+    options = service.options
+    connections = Connections(service.app, most=options.connections, largest_body=options.limits.largest_body)
+    tasks = [
+        asyncio.create_task(_reload_forever(service, messages)),
+        asyncio.create_task(connections.sweep_forever()),
     ]
-    tasks = [asyncio.create_task(chore) for chore in chores]
     try:
         await _accept_until(stop, listener, connections)
-        loop.remove_reader(lifeline)
+        loop.remove_reader(channel)
         await connections.drain()
     finally:
         for task in tasks:
             task.cancel()
-        log.flush()
 
 
 async def _accept_until(stop: asyncio.Event, listener: socket.socket, connections: Connections) -> None:
@@ -94,42 +71,42 @@ async def _accept_until(stop: asyncio.Event, listener: socket.socket, connection
             await loop.connect_accepted_socket(connections.new, accepted)
 
 
-async def _watch(models: Models, reload_now: asyncio.Event, metrics: Metrics, log: Log) -> None:
-    """Reload when told to, and when the files have changed and then stood still from one look to the next."""
-    seen = None
-    while True:
-        try:
-            await asyncio.wait_for(reload_now.wait(), WATCH_SECONDS)
-        except TimeoutError:
-            stamp = models.stamp()
-            settled, seen = stamp == seen, stamp
-            if not (settled and models.changed()):
-                continue
-        reload_now.clear()
-        old = models.current.version
-        _tell_of_reload(old, await asyncio.to_thread(models.reload), models, metrics, log)
-
-
-def _tell_of_reload(old: str, well: bool, models: Models, metrics: Metrics, log: Log) -> None:
-    if well:
-        metrics.add("reloads_total")
-        log.event("reloaded", old=old, new=models.current.version)
+def _receive(channel: socket.socket, messages: asyncio.Queue[Message], stop: asyncio.Event) -> None:
+    """Take a message of the parent process; without a parent there is nothing to serve for."""
+    message, descriptors = receive(channel)
+    if message:
+        messages.put_nowait((message, descriptors))
     else:
-        metrics.add("reload_failures_total")
-        log.event("reload failed", serving=old, reason=models.failure)
+        stop.set()
 
 
-async def _flush_forever(log: Log) -> None:
+async def _reload_forever(service: Service, messages: asyncio.Queue[Message]) -> None:
+    """Put into service what the parent process sends; it has tried it, but this process may still lack memory."""
+    models = service.models
     while True:
-        await asyncio.sleep(_FLUSH_SECONDS)
-        log.flush()
+        message, descriptors = await messages.get()
+        old, failure = models.current.version, message.get("failure", [None])[0]
+        if failure is None:
+            snapshot = Snapshot.received(message, descriptors)
+            try:
+                models.put(snapshot, await asyncio.to_thread(models.load, snapshot))
+            except Exception as error:
+                snapshot.close()
+                failure = str(error) or type(error).__name__
+                service.log.event("reload failed", serving=old, reason=failure)
+        if failure is None:
+            service.metrics.add("reloads_total")
+            service.log.event("reloaded", old=old, new=models.current.version)
+        else:
+            models.failure = failure
+            service.metrics.add("reload_failures_total")
 
 
 def adopt_process(worker: int, metrics: Metrics) -> None:
     """Make a freshly forked process a worker: its own row of numbers, and signals that reach it."""
     metrics.belong_to(worker)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the loop takes it
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent tells of new files
     _give_large_blocks_back()
 
 

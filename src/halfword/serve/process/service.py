@@ -1,0 +1,29 @@
+"""What all processes of a server share."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from halfword.serve.http.app import App
+from halfword.serve.http.metrics import Metrics
+from halfword.serve.log import Log
+from halfword.serve.models import Models
+from halfword.serve.options import ServeOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A model that is loaded, what answers requests with it, and what is counted and logged."""
+
+    options: ServeOptions
+    models: Models
+    metrics: Metrics
+    log: Log
+    app: App
+
+    @classmethod
+    def begin(cls, options: ServeOptions, log_descriptor: int | None = None) -> "Service":
+        """Load the model; raises when it or another option is wrong."""
+        metrics = Metrics(options.workers)
+        log = Log(log_descriptor, partial(metrics.add, "log_lines_dropped_total"))
+        models = Models(options)
+        return cls(options, models, metrics, log, App(options, models, metrics, log))
