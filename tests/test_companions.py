@@ -14,7 +14,8 @@ from halfword.data.dataset import open_dataset
 from halfword.search.model import import_engine, load, open_model_file
 from halfword.search.reference import PlainCompanions
 from halfword.training.companions import learn_companions
-from halfword.training.train import TrainOptions, train
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 from tests.toy import Toy, policy_for, write_toy
 
 pytestmark = pytest.mark.engine

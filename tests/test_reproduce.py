@@ -26,7 +26,7 @@ from halfword.evaluation.reproduce.models import Models
 from halfword.evaluation.reproduce.quality import Quality, Question, completer_of, measure_quality
 from halfword.evaluation.reproduce.recipes import Recipe, paper_network
 from halfword.evaluation.reproduce.rows import ROWS, chosen_rows
-from halfword.training.train import TrainOptions
+from halfword.training.options import TrainOptions
 
 pytestmark = pytest.mark.engine
 SOME = ("mpc", "bpe-256", "bpe-256-r", "sr-256-r-m", "fast", "bpe-4096-r")

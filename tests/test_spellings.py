@@ -16,8 +16,9 @@ from halfword.core.text import DEFAULT
 from halfword.data.dataset import open_dataset
 from halfword.search.model import Model, engine_options, import_engine, load, open_model_file
 from halfword.search.reference import PlainSpellings
+from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
-from halfword.training.train import TrainOptions, popular_arrays, train
+from halfword.training.train import popular_arrays, train
 from tests.toy import Toy, policy_for, write_toy
 
 pytestmark = pytest.mark.engine

@@ -11,11 +11,12 @@ pytest.importorskip("torch")
 
 from halfword.cli.commands import app
 from halfword.core.errors import ModelFileError, OptionError, OutputError
+from halfword.core.fields import changed
 from halfword.core.model_file import read_header
 from halfword.data.dataset import Dataset, open_dataset
 from halfword.training import train_best as best
-from halfword.training.network.options import TEACHERS, NetworkTraining, changed, checkpoint_path
-from halfword.training.train import TrainOptions
+from halfword.training.network.options import TEACHERS, NetworkTraining, checkpoint_path
+from halfword.training.options import TrainOptions
 from tests.training import SMALL, make_dataset
 
 WIDE = changed(SMALL, {"hidden_size": 24})
@@ -30,7 +31,7 @@ def data(tmp_path: Path) -> Dataset:
 def train(
     data: Dataset, output: Path, options: TrainOptions = PUPIL, teacher: NetworkTraining = WIDE
 ) -> dict[str, Any]:
-    return best.train_best(data, output, options, teacher, lambda stage: None)
+    return best.train_best(data, output, options, teacher=teacher)
 
 
 def teachers_of(model: Path) -> list[Path]:
@@ -97,10 +98,8 @@ def test_the_command_passes_on_what_both_must_share(
 ) -> None:
     asked: list[tuple[TrainOptions, NetworkTraining]] = []
 
-    def note(
-        data: Dataset, output: Path, options: TrainOptions, teacher: NetworkTraining, progress: object
-    ) -> dict[str, Any]:
-        asked.append((options, teacher))
+    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
+        asked.append((options, best.teacher_of(options.network)))
         return {"parts": {}}
 
     monkeypatch.setattr(best, "train_best", note)
@@ -108,7 +107,6 @@ def test_the_command_passes_on_what_both_must_share(
     done = CliRunner().invoke(app, [*arguments, "--hidden-size", "99", "--learning-rate", "0.01"])
     assert done.exit_code == 0, done.output
     ((options, teacher),) = asked
-    assert options.network is not None
     assert (options.network.network.hidden_size, teacher.network.hidden_size) == (99, 1200)
     assert options.network.seed == teacher.seed == 3
     assert options.network.learning_rate == teacher.learning_rate == 0.01
@@ -118,7 +116,6 @@ def test_the_time_limit_is_shared(data: Dataset, tmp_path: Path, monkeypatch: py
     limits = []
 
     def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
-        assert options.network is not None
         limits.append(options.network.time_limit)
         return {}
 

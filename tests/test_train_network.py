@@ -6,6 +6,7 @@ import math
 import os
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ import pytest
 from safetensors.numpy import load_file
 
 from halfword.core.errors import HalfwordError, ModelFileError, OptionError, OutputError
+from halfword.core.fields import changed
+from halfword.core.progress import Event, Progress, Stopped, quiet
 from halfword.data.dataset import open_dataset
 from halfword.training.network.learn_network import LearnedNetwork, learn_network
-from halfword.training.network.options import NetworkTraining, Schedule, changed
+from halfword.training.network.options import NetworkTraining, Schedule
 from halfword.training.network.train_network import RunOptions, Training, TrainingStopped
 from tests.training import SMALL, make_dataset, run_python
 
@@ -34,20 +37,20 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "test.halfword"
 
 
-def quiet(stage: str) -> None:
-    pass
-
-
 def learn(data: Path, output: Path, options: NetworkTraining = SMALL, **run: Any) -> LearnedNetwork:
     progress = run.pop("progress", quiet)
     return learn_network(open_dataset(data), output, options, RunOptions(device="cpu", **run), progress)
 
 
-def stop_after(reports: int, action: Callable[[], None]) -> Callable[[str], None]:
+def stop() -> None:
+    raise Stopped
+
+
+def stop_after(reports: int, action: Callable[[], None] = stop) -> Progress:
     left = [reports]
 
-    def progress(stage: str) -> None:
-        left[0] -= "queries/s" in stage
+    def progress(event: Event) -> None:
+        left[0] -= "queries/s" in event.detail
         if left[0] == 0:
             action()
 
@@ -127,23 +130,42 @@ def test_a_killed_training_resumes_to_the_same_bits(data: Path, tmp_path: Path, 
     assert losses[0] == losses[1]
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(data: Path, output: Path, tmp_path: Path) -> None:
-    interrupt = stop_after(5, lambda: os.kill(os.getpid(), signal.SIGINT))
+@pytest.mark.parametrize("reports", [1, 5, 7, 21])  # 7 is the last step of the first epoch, 21 the last of all
+def test_a_stop_saves_and_says_how_to_go_on(data: Path, output: Path, tmp_path: Path, reports: int) -> None:
     with pytest.raises(TrainingStopped, match="--resume"):
-        learn(data, output, progress=interrupt)
+        learn(data, output, progress=stop_after(reports))
     assert same_arrays(learn(data, output, resume=True), learn(data, tmp_path / "whole"))
+
+
+def test_a_stop_during_the_last_validation_keeps_a_checkpoint(data: Path, output: Path, tmp_path: Path) -> None:
+    def progress(event: Event) -> None:
+        if str(event) == "epoch 3/3, validating":
+            raise Stopped
+
+    with pytest.raises(TrainingStopped, match="stopped in epoch 3"):
+        learn(data, output, progress=progress)
+    assert same_arrays(learn(data, output, resume=True), learn(data, tmp_path / "whole"))
+
+
+def test_a_training_outside_the_main_thread_works_and_leaves_the_signals_alone(
+    data: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *handler: pytest.fail("a signal handler was set"))
+    with ThreadPoolExecutor(1) as pool:
+        learned = pool.submit(learn, data, output).result()
+    assert learned.card["network"]["epochs"] == 3
 
 
 def test_a_stopped_training_is_not_overwritten_by_a_slip(data: Path, output: Path) -> None:
     with pytest.raises(TrainingStopped):
-        learn(data, output, progress=stop_after(5, lambda: os.kill(os.getpid(), signal.SIGINT)))
+        learn(data, output, progress=stop_after(5))
     with pytest.raises(ModelFileError, match="--resume"):
         learn(data, output)
 
 
 def test_resuming_asks_for_the_same_options_and_data(data: Path, output: Path, tmp_path: Path) -> None:
     with pytest.raises(TrainingStopped):
-        learn(data, output, progress=stop_after(5, lambda: os.kill(os.getpid(), signal.SIGINT)))
+        learn(data, output, progress=stop_after(5))
     with pytest.raises(ModelFileError, match="batch was 8, is 16"):
         learn(data, output, replace(SMALL, batch=16), resume=True)
     (data / "train.query.txt").write_text("something else\n" * 20)
@@ -219,8 +241,10 @@ TWO = """
 import json, sys
 from pathlib import Path
 from halfword.data.dataset import open_dataset
-from halfword.training.network.options import changed
-from halfword.training.train import TrainOptions, train
+from halfword.core.fields import changed
+from halfword.core.progress import Event, Progress, Stopped, quiet
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 from tests.training import SMALL
 options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": int(sys.argv[3])})
 options = TrainOptions(parts=("network",), network=options, device="cpu")

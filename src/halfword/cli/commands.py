@@ -5,9 +5,7 @@ import io
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,16 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from halfword.cli.progress import console as progress_console
+from halfword.cli.progress import is_helper, progress
+from halfword.cli.signals import Interrupted
 from halfword.core.errors import INTERRUPTED, HalfwordError, OptionError, TextError, require
+from halfword.core.fields import changed
+from halfword.core.progress import Event
 from halfword.core.text import profile_named
 from halfword.search.model import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from halfword.data.funnel import Funnel
-    from halfword.evaluation.evaluate import Progress as EvaluateProgress
     from halfword.evaluation.evaluate import Report
 
 app = typer.Typer(
@@ -36,7 +37,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 out = Console(highlight=False, soft_wrap=True)
-progress_out = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:
@@ -150,8 +150,8 @@ def prepare(
         engine=_choice(Engine, engine, "--engine"),
         spark_master=spark_master,
     )
-    with _progress_bar() as progress:
-        funnel = run(logs, output, options, progress)
+    with progress() as tell:
+        funnel = run(logs, output, options, lambda stage, done, total: tell(Event(stage, done, total)))
     if as_json:
         print(json.dumps(funnel.as_dict(), ensure_ascii=False))
     else:
@@ -198,10 +198,10 @@ def train(
     Example: halfword train data/ --time-limit 20 -o my.halfword
     """
     from halfword.data.dataset import open_dataset
-    from halfword.training.train import TrainOptions, network_training
+    from halfword.training.options import TrainOptions, with_preset
     from halfword.training.train import train as run
 
-    changes = {
+    changes: dict[str, Any] = {
         "kind": segmentation,
         "size": vocabulary,
         "hidden_size": hidden_size,
@@ -217,38 +217,22 @@ def train(
         "teachers": tuple(map(str, teacher)) if teacher else None,
         "time_limit": time_limit,
     }
-    chosen = tuple(part.strip() for part in parts.split(","))
-    preset = _preset_of(preset, fast, best)
-    if best and (teacher or base or "network" not in chosen):
-        raise OptionError(
-            "--best trains a network and its teachers; leave out --teacher and --base, keep the network in --parts"
-        )
-    options = TrainOptions(
-        parts=chosen,
-        device=device,
-        resume=resume,
-        memory_size=memory_size,
-        compact=compact,
-        base=base,
-        note=note,
-        licence=licence,
-    )
-    if {"network", "ngram"} & set(chosen):
-        options = replace(options, network=network_training(preset, changes))
-    source = open_dataset(data)
-    if drop_misspellings:
-        from halfword.training.misspellings import WithoutMisspellings
-
-        source = WithoutMisspellings.of(source)
-    with _stages() as stage:
-        if best:
-            from halfword.training.train_best import train_best
-
-            same = {name: value for name, value in changes.items() if name not in _OF_THE_PUPIL}
-            card = train_best(source, output, options, network_training("teacher", same), stage)
-        else:
-            card = run(source, output, options, stage)
-    if _is_helper():
+    changes |= {
+        "parts": tuple(part.strip() for part in parts.split(",")),
+        "device": device,
+        "resume": resume,
+        "memory_size": memory_size,
+        "compact": compact,
+        "drop_misspellings": drop_misspellings,
+        "base": base,
+        "note": note,
+        "licence": licence,
+    }
+    given = {name: value for name, value in changes.items() if value is not None}
+    options = changed(with_preset(TrainOptions(), _preset_of(preset, fast, best)), given)
+    with progress(lines=True) as tell:
+        card = run(open_dataset(data), output, options, tell)
+    if is_helper():
         return
     if as_json:
         print(json.dumps(card, ensure_ascii=False))
@@ -256,44 +240,12 @@ def train(
         _print_learned(output, card["parts"])
 
 
-_OF_THE_PUPIL = ("hidden_size", "embedding_size", "summary_size", "layers", "output_dropout", "teachers")
-
-
 def _preset_of(preset: str | None, fast: bool, best: bool) -> str:
     """Return which preset was asked for, by its name or by --fast or --best."""
-    named = [name for name in (preset, "fast" if fast else None, "taught" if best else None) if name]
+    named = [name for name in (preset, "fast" if fast else None, "best" if best else None) if name]
     if len(named) > 1:
         raise OptionError("choose one of --fast, --best and --preset")
     return named[0] if named else "default"
-
-
-def _is_helper() -> bool:
-    """Tell whether this is one of the processes of a `torchrun` that leave the talking to the first."""
-    return os.environ.get("RANK", "0") != "0"
-
-
-@contextmanager
-def _stages() -> Iterator[Callable[[str], None]]:
-    """Show what is being done: one line that changes on a terminal, now and then a line elsewhere."""
-    if _is_helper():
-        yield lambda stage: None
-    elif progress_out.is_terminal:
-        with progress_out.status("starting") as status:
-            yield status.update
-    else:
-        yield _now_and_then()
-
-
-def _now_and_then(seconds: float = 10.0) -> Callable[[str], None]:
-    last = -seconds
-
-    def tell(stage: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= seconds:
-            last = time.monotonic()
-            progress_out.print(stage)
-
-    return tell
 
 
 def _print_learned(output: Path, parts: dict[str, Any]) -> None:
@@ -323,8 +275,8 @@ def import_subword_qac(
     require("numpy", "train")
     from halfword.training.import_subword_qac import import_subword_qac as run
 
-    with _stages() as stage:
-        stage("reading the checkpoint")
+    with progress(lines=True) as tell:
+        tell(Event("reading the checkpoint"))
         card = run(folder, output)
     pieces, network = card["parts"]["pieces"], card["parts"]["network"]
     if as_json:
@@ -353,8 +305,8 @@ def evaluate(
     from halfword.search.model import load
 
     options = EvaluateOptions(sample=sample, seed=seed, walk=walk, paper=paper)
-    with _progress_bar() as progress:
-        report = run(load(model), open_dataset(data), options, progress)
+    with progress() as tell:
+        report = run(load(model), open_dataset(data), options, tell)
     if as_json:
         print(json.dumps({"model": model.name, "data": data.name, **report.to_json()}))
     else:
@@ -384,8 +336,9 @@ def bench(
 
     options = BenchOptions(sample=sample, seed=seed, keystrokes=keystrokes, beam=beam)
     loaded = load(model, precision=precision, kernels=kernels, cache=cache)
-    with _progress_bar() as progress:
-        print(json.dumps(run(loaded, open_dataset(data), options, progress), indent=2))
+    with progress() as tell:
+        result = run(loaded, open_dataset(data), options, tell)
+    print(json.dumps(result, indent=2))
 
 
 @app.command()
@@ -429,10 +382,10 @@ def reproduce(
         seed=seed,
         beside=beside,
     )
-    with _stages() as stage:
-        results = run(open_dataset(data), output, options, stage)
+    with progress(lines=True) as tell:
+        results = run(open_dataset(data), output, options, tell)
     for name, reason in results["left_out"].items():
-        progress_out.print(f"{name} is left out: {reason}")
+        progress_console.print(f"{name} is left out: {reason}")
     if "rows" in results:
         out.print(_rows_table(results["rows"]))
         print(output / "report.html")
@@ -570,14 +523,6 @@ def _stdin_lines() -> Iterator[str]:
             raise TextError(f"stdin, line {number}: not UTF-8; convert the input first") from None
 
 
-@contextmanager
-def _progress_bar() -> "Iterator[EvaluateProgress]":
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"), TimeRemainingColumn())
-    with Progress(*columns, console=progress_out, transient=True, disable=not progress_out.is_terminal) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)
-
-
 def _report_table(report: "Report") -> Table:
     groups = ("seen", "unseen", "all")
     table = Table(caption=f"{report.completions_per_second:,.0f} completions a second on all cores")
@@ -635,7 +580,7 @@ def main() -> None:
         app()
     except HalfwordError as error:
         print(f"halfword: {error}", file=sys.stderr)
-        sys.exit(128 + error.signal if error.signal else 2 if isinstance(error, OptionError) else 1)
+        sys.exit(error.status if isinstance(error, Interrupted) else 2 if isinstance(error, OptionError) else 1)
     except BrokenPipeError:  # the reader of our output had enough, as `head` has
         _forget_output()
         sys.exit(1)

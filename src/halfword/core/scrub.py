@@ -7,6 +7,8 @@ quantifier). Without this, Python tries a row of 40,000 digits from each of its 
 
 import re
 
+from halfword.core.text import DEFAULT, Profile, normalise_query
+
 _EMAIL = re.compile(r"(?<!\S)@*+[^\s@]++@++[^\s@]\S*+")
 _LONG_NUMBER = re.compile(r"\d{6,}+")
 _NUMBER_GROUPS = re.compile(r"\+?\(?(?<!\d)\d++(?:[ ().\-/]{1,2}+\d++)++")
@@ -15,6 +17,16 @@ _PHONE_DIGITS = 9  # from here on, groups of digits are a phone, card or insuran
 # What is taken out may bring the two halves of something else together, so scrubbing is repeated until nothing changes.
 # A query that takes more passes than this was made to defeat it, and nothing of it is kept.
 _MOST_PASSES = 8
+
+
+def query_of(text: str, profile: Profile = DEFAULT) -> str:
+    """Return the query that a line of a log becomes: normalised and, if the profile says so, scrubbed.
+
+    >>> query_of("Mail JOE@example.com")
+    'mail'
+    """
+    query = normalise_query(text, profile)
+    return scrub(query) if profile.scrub else query
 
 
 def scrub(query: str) -> str:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from halfword.core.scrub import scrub
-from halfword.core.text import Profile, normalise_query
+from halfword.core.scrub import query_of
+from halfword.core.text import Profile
 
 pc: Any = pyarrow.compute  # its stubs know too little of scalars
 Column = Any  # an array of pyarrow; which one, its place says
@@ -26,12 +26,6 @@ _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
 _EPOCH = datetime(1970, 1, 1)
 # A number of seconds, milliseconds, microseconds or nanoseconds since 1970: how many digits it has tells which.
 _SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})|(1\d{18})")
-
-
-def query_of(text: str, profile: Profile) -> str:
-    """Return the query that the log's `text` becomes."""
-    query = normalise_query(text, profile)
-    return scrub(query) if profile.scrub else query
 
 
 def queries_of(texts: Column, profile: Profile) -> Column:

@@ -1,19 +1,19 @@
 """The models of a report: each recipe is trained once, and recognised by what it was made from."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import HalfwordError, ModelFileError
+from halfword.core.progress import Progress, named
 from halfword.data.dataset import Dataset
 from halfword.evaluation.reproduce.recipes import Recipe
 from halfword.evaluation.reproduce.records import FORMAT, as_read, digest_of, read_json, write_json
 from halfword.training.network.options import NetworkTraining, checkpoint_path
-from halfword.training.train import TrainOptions, train
-
-Progress = Callable[[str], None]
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 
 
 class Models:
@@ -91,16 +91,14 @@ class Models:
     def _train(self, recipe: Recipe, resume: bool) -> dict[str, Any]:
         options = TrainOptions(
             parts=recipe.parts,
-            network=self._taught(recipe),
+            network=self._taught(recipe) or TrainOptions().network,
             base=self.path(recipe.base) if recipe.base else None,
             device=self._device,
             resume=resume,
             note="Trained by halfword reproduce.",
         )
         try:
-            return train(
-                self._data, self.path(recipe), options, lambda stage: self._progress(f"{recipe.name}: {stage}")
-            )
+            return train(self._data, self.path(recipe), options, named(recipe.name, self._progress))
         except HalfwordError as error:
             error.args = (str(error).removesuffix(" and --resume"),)  # `reproduce` always resumes
             raise

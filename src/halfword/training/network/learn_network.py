@@ -1,7 +1,6 @@
 """The network part of a model: from the counts of a dataset to pieces and weights."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array
+from halfword.core.progress import Event, Progress
 from halfword.data.dataset import Dataset, Split
 from halfword.training.network.batches import Queries, TokenSource, best_tokens, read_queries
 from halfword.training.network.checkpoint import (
@@ -45,18 +45,18 @@ class LearnedNetwork:
 
 
 def learn_network(
-    data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Callable[[str], None]
+    data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Progress
 ) -> LearnedNetwork:
     """Train a network, or resume a training that was stopped, and return the best epoch."""
     started = time.monotonic()
     device = choose_device(run.device)
     with join_world(device) as world:
-        progress("reading the train and valid splits")
+        progress(Event("reading the train and valid splits"))
         train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
         options = options.fitted(sum(train.values()), world.size)
         state, arrays = _start(output, run, State(describe(options), fingerprint(train)))
         segmenter = _segmenter(train, arrays, options, world, device, progress)
-        progress(f"segmenting {len(train):,} queries")
+        progress(Event(f"segmenting {len(train):,} queries"))
         queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
         teacher = read_teacher(options.teachers, segmenter, device)
         stepper = make_stepper(segmenter, options, world, device, teacher)
@@ -106,11 +106,11 @@ def _segmenter(
     options: NetworkTraining,
     world: World,
     device: torch.device,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> Segmenter:
     if arrays:
         return Segmenter(arrays["segmenter"].numpy().tobytes())
-    progress(f"learning {options.segment.kind} pieces")
+    progress(Event(f"learning {options.segment.kind} pieces"))
     model = train_segmenter(counts, options.segment).model if world.rank == 0 else b""
     return Segmenter(world.from_first(model, device))
 

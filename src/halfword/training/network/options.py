@@ -1,11 +1,9 @@
 """How a network is trained: the options, the presets and the learning-rate schedule; needs no PyTorch."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
 
 from halfword.core.errors import OptionError
 from halfword.training.segment import Kind, SegmentOptions
@@ -143,30 +141,3 @@ def preset_named(name: str) -> NetworkTraining:
     if name not in PRESETS:
         raise OptionError(f"preset {name!r} is unknown; choose one of: {', '.join(PRESETS)}")
     return PRESETS[name]
-
-
-def changed(options: NetworkTraining, changes: Mapping[str, Any]) -> NetworkTraining:
-    """Return `options` with changed fields; fields of `segment` and `network` are named directly."""
-    ready = dict(changes)
-    for name, kind in {"kind": Kind, "schedule": Schedule}.items():
-        if name in ready:
-            ready[name] = _member(kind, ready[name])
-    return replace(
-        options,
-        segment=replace(options.segment, **_take(SegmentOptions, ready)),
-        network=replace(options.network, **_take(NetworkOptions, ready)),
-        **_take(NetworkTraining, ready),
-    )
-
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def _member(kind: type[_Choice], name: str) -> _Choice:
-    if name not in list(kind):
-        raise OptionError(f"{name!r} is unknown; choose one of: {', '.join(kind)}")
-    return kind(name)
-
-
-def _take(owner: type[Any], changes: dict[str, Any]) -> dict[str, Any]:
-    return {each.name: changes[each.name] for each in fields(owner) if each.name in changes}

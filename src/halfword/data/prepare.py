@@ -1,0 +1,88 @@
+"""Logs, tables and counts become datasets: every way in ends in the one pipeline."""
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfword.core.errors import LogError, OptionError, require
+from halfword.core.fields import changed
+from halfword.core.progress import Event, Progress
+from halfword.core.text import profile_named
+from halfword.data.dataset import Dataset, TemporaryFolder, open_dataset
+from halfword.data.tables import is_table, write_table
+
+if TYPE_CHECKING:
+    from halfword.data.pipeline import PrepareOptions
+
+
+def prepare_dataset(
+    logs: Any,
+    output: str | Path | None,
+    options: "PrepareOptions | None",
+    progress: Progress,
+    fields: Mapping[str, Any],
+) -> Dataset:
+    """Make a dataset of a path, several paths or a table, with some `fields` of the options changed by name."""
+    for module in ("pyarrow", "ibis"):
+        require(module, "prepare")
+    chosen = _options(options, fields)
+    if not is_table(logs):
+        return _prepare(_paths(logs), output, chosen, progress)
+    with tempfile.TemporaryDirectory(prefix="halfword-") as folder:
+        table = write_table(Path(folder), logs, chosen.columns)
+        with _errors_name_the_table(table):
+            return _prepare([table], output, chosen, progress)
+
+
+def _options(options: "PrepareOptions | None", fields: Mapping[str, Any]) -> "PrepareOptions":
+    from halfword.data.pipeline import PrepareOptions
+
+    changes = dict(fields)
+    if isinstance(changes.get("profile"), str):
+        changes["profile"] = profile_named(changes["profile"])
+    return changed(options or PrepareOptions(), changes)
+
+
+def _paths(logs: Any) -> list[str | Path]:
+    if isinstance(logs, (str, Path)):
+        return [logs]
+    paths = list(logs) if isinstance(logs, Iterable) else [logs]
+    wrong = next((path for path in paths if not isinstance(path, (str, Path))), None)
+    if wrong is not None:
+        raise OptionError(f"a log must be a path, several paths or a table, got {type(wrong).__name__}")
+    return paths
+
+
+def _prepare(
+    logs: Sequence[str | Path], output: str | Path | None, options: "PrepareOptions", progress: Progress
+) -> Dataset:
+    from halfword.data.pipeline import prepare
+
+    def told(stage: str, done: int, total: int) -> None:
+        progress(Event(stage, done, total))
+
+    if output is not None:
+        prepare(logs, Path(output), options, told)
+        return open_dataset(output)
+    folder = Path(tempfile.mkdtemp(prefix="halfword-"))
+    try:
+        prepare(logs, folder / "data", options, told)
+        opened = open_dataset(folder / "data")
+        data = TemporaryFolder(opened.path, opened.profile)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    data.remove_with_me(folder)
+    return data
+
+
+@contextmanager
+def _errors_name_the_table(path: Path) -> Iterator[None]:
+    """Say "the table" where an error names the file that the table was written to."""
+    try:
+        yield
+    except LogError as error:
+        raise LogError(str(error).replace(str(path), "the table")) from None
