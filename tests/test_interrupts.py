@@ -68,7 +68,7 @@ def data(tmp_path: Path) -> Path:
 def test_prepare_leaves_the_old_dataset_and_nothing_else(log: Path, tmp_path: Path, times: int) -> None:
     output = tmp_path / "data"
     output.mkdir()
-    (output / "dataset.json").write_text("{}")
+    (output / "dataset.json").write_text('{"format": 1}')
     process = start("prepare", log, "-o", output)
     lines = interrupt(process, lambda: list(tmp_path.glob(".data.*/log.duckdb")), times)
     assert lines == ["halfword: interrupted"]

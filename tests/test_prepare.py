@@ -263,7 +263,7 @@ def test_an_empty_blocklist_is_refused(tmp_path: Path) -> None:
 def test_a_folder_of_other_things_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     write_lines(tmp_path / "data" / "thesis.txt", ["years of work"])
-    with pytest.raises(OutputError, match="holds other things than a dataset"):
+    with pytest.raises(OutputError, match="holds other files than a dataset"):
         run(write_lines(tmp_path / "log.txt", ["new york"]))
 
 

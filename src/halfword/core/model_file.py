@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import ModelFileError
-from halfword.core.files import whole_file
+from halfword.core.files import check_output_file, whole_file
 from halfword.core.policy import DEFAULT_POLICY, Policy
 
 FORMAT = 2
@@ -84,6 +84,22 @@ class Header:
         return any(name.startswith(f"{part}.") for name in self.places)
 
 
+def check_model_output(path: Path) -> None:
+    """Refuse a `path` at which no model file can appear, or at which something else lies: it would be lost."""
+    check_output_file(path, is_model_file, "model file")
+
+
+def is_model_file(path: Path) -> bool:
+    """Tell whether a file is a model file of any version, even a damaged one."""
+    try:
+        with path.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(length)) if length <= _LONGEST_HEADER else None
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and "halfword" in (header.get("__metadata__") or {})
+
+
 def write_model(
     path: Path,
     arrays: Mapping[str, Array],
@@ -92,7 +108,8 @@ def write_model(
     policy: Policy = DEFAULT_POLICY,
     features: Sequence[str] = (),
 ) -> None:
-    """Write a model file, whole or not at all."""
+    """Write a model file, whole or not at all; only a model file is replaced."""
+    check_model_output(path)
     layout = list(_padded(arrays))
     metadata = {
         "halfword": str(FORMAT),

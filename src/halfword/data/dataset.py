@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halfword.core.errors import DatasetError, OptionError, require
-from halfword.core.files import whole_folder
+from halfword.core.files import check_output_folder, whole_folder
 from halfword.core.progress import Progress, quiet
 from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PROFILES, Profile
@@ -135,12 +135,27 @@ def write_dataset(path: Path, batches: Iterable["pa.RecordBatch"], about: dict[s
     """Write a prepared folder, whole or not at all, from batches of split, query and count."""
     pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
     schema = pa.schema({"split": pa.string(), "query": pa.string(), "count": pa.int64()})
-    with whole_folder(path, marker=ABOUT) as folder:
+    check_dataset_output(path)
+    with whole_folder(path) as folder:
         with parquet.ParquetWriter(folder / QUERIES, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch.cast(schema))
         text = json.dumps({"format": FORMAT, **about}, indent=2, ensure_ascii=False)
         (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+
+
+def check_dataset_output(path: Path) -> None:
+    """Refuse a `path` at which lies something else than an empty folder or a prepared one."""
+    check_output_folder(path, _is_prepared, "dataset")
+
+
+def _is_prepared(folder: Path) -> bool:
+    if not {child.name for child in folder.iterdir()} <= {ABOUT, QUERIES}:
+        return False
+    try:
+        return "format" in _read_about(folder)
+    except DatasetError:
+        return False
 
 
 class PreparedFolder(Dataset):

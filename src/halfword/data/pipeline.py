@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError
-from halfword.core.files import check_output_folder, scratch_folder
+from halfword.core.files import scratch_folder
 from halfword.core.filters import Blocklist, read_blocklist
 from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, Progress, duckdb_log, spark_log
-from halfword.data.dataset import ABOUT, Split, write_dataset
+from halfword.data.dataset import Split, check_dataset_output, write_dataset
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.guess_columns import ColumnNames
 from halfword.data.log_format import LogFile, find_files
@@ -67,7 +67,7 @@ def prepare(
 ) -> Funnel:
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
-    check_output_folder(output, marker=ABOUT)
+    check_dataset_output(output)
     blocklist = read_blocklist(options.blocklist, profile=options.profile) if options.blocklist else None
     files = find_files(logs, options.columns)
     _check_answerable(files, options)

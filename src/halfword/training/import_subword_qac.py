@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core.errors import ModelFileError, require
-from halfword.core.files import check_output_file
-from halfword.core.model_file import write_model
+from halfword.core.model_file import check_model_output, write_model
 from halfword.core.text import PAPER
 from halfword.training.network.weights import Weights, network_arrays
 from halfword.training.segment import Segmenter, piece_arrays
@@ -21,7 +20,7 @@ FILES = ("model.pt", "spm.model")
 
 def import_subword_qac(folder: Path, output: Path) -> dict[str, Any]:
     """Read `model.pt` and `spm.model` in `folder`, write the model file `output` and return its card."""
-    check_output_file(output)
+    check_model_output(output)
     for name in FILES:
         if not (folder / name).is_file():
             raise ModelFileError(f"{folder} holds no {name}; name a folder that the paper's code wrote")

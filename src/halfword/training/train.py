@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import ModelFileError, OptionError, require
-from halfword.core.files import check_output_file, scratch_folder
+from halfword.core.files import scratch_folder
 from halfword.core.filters import SHIPPED, read_blocklist
-from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.model_file import Array, check_model_output, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.version import __version__
@@ -34,7 +34,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
         from halfword.training.train_best import train_best
 
         return train_best(data, output, options, progress)
-    check_output_file(output)
+    check_model_output(output)
     needs_engine = "popular" in options.parts or len(options.parts) > 1
     if needs_engine:
         import_engine()  # a missing engine should be known now, not after hours
@@ -105,6 +105,8 @@ def _taken_over(base: Path, options: TrainOptions) -> Learned:
     if not header.holds("pieces"):
         raise ModelFileError(f"{base} has no pieces to take over; name a model file with a network or a memory")
     parts = {"pieces", *({"network"} & set(options.parts))}
+    if not all(header.holds(part) for part in parts):
+        raise ModelFileError(f"{base} has no network to take over; leave network out of --parts, or --base")
     content = base.read_bytes()
     arrays = {
         name: Array(place.dtype, content[place.begin : place.end], place.shape)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import MissingExtraError, OptionError, OutputError, require
+from halfword.core.files import check_output_folder
 from halfword.core.progress import Event, Progress, named, quiet
 from halfword.data.dataset import Dataset
 from halfword.evaluation.reproduce import examples
@@ -81,11 +82,8 @@ def _device(name: str) -> str:
 def _claim(folder: Path, mark: str, options: ReproduceOptions) -> None:
     """Refuse a folder that holds other files, or a report of other data or of another size."""
     claim = {"format": FORMAT, "data": mark, "quick": options.quick}
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder} is a file; name a folder")
     found = read_json(folder / MARKER)
-    if not found and folder.is_dir() and any(folder.iterdir()):
-        raise OutputError(f"{folder} holds other files than a report; name a new folder or empty this one")
+    check_output_folder(folder, lambda _: bool(found), "report")
     if found and found != claim:
         raise OutputError(f"{folder} holds a report {_difference(found, claim)}; name a new folder")
     try:

@@ -54,7 +54,7 @@ def learn_network(
         progress(Event("reading the train and valid splits"))
         train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
         options = options.fitted(sum(train.values()), world.size)
-        state, arrays = _start(output, run, State(describe(options), fingerprint(train)))
+        state, arrays = _start(output, run, State(describe(options), fingerprint(train, valid)))
         segmenter = _segmenter(train, arrays, options, world, device, progress)
         progress(Event(f"segmenting {len(train):,} queries"))
         queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
@@ -91,9 +91,9 @@ def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str
     path = checkpoint_path(output)
     if run.resume:
         state, arrays = read_checkpoint(path)
-        state.options["time_limit"] = fresh.options["time_limit"]  # a resumed training may have another time limit
         check_same(path, state.options, fresh.options, "options")
         check_same(path, state.data, fresh.data, "data")
+        state.options = fresh.options  # with the new time limit
         return state, arrays
     if path.exists():
         raise ModelFileError(f"{path} is left from a training that was stopped; go on with --resume, or delete it")
@@ -141,6 +141,7 @@ def _result(training: Training, segmenter: Segmenter, world: World) -> LearnedNe
             "hidden_size": options.network.hidden_size,
             "layers": options.network.layers,
             "options": state.options,
+            "data": state.data,
             "best": state.best,
             "epochs": state.epoch,
             "minutes": round(state.seconds / 60, 2),
