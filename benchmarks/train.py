@@ -89,7 +89,7 @@ def trial(name: str, data: Dataset, options: NetworkTraining, arguments: argpars
     speeds = [epoch["queries_per_second"] for epoch in epochs]
     result = {
         "trial": name,
-        "best": learned.card["network"]["best"],
+        "best": learned.parts.network and learned.parts.network.best,
         "last": epochs[-1]["valid_loss"],
         "queries_per_second": {"median": round(statistics.median(speeds)), "first": round(speeds[0])},
         "epoch_seconds": round(statistics.median(epoch["seconds"] for epoch in epochs), 3),

@@ -31,7 +31,7 @@ def test_train_then_complete_then_evaluate(text_folder: Path, tmp_path: Path) ->
     trained = halfword("train", text_folder, "--parts", "popular", "-o", model)
     assert trained.returncode == 0
     assert "7 queries, typed 25 times" in trained.stdout
-    assert read_header(model).card["parts"] == {"popular": {"queries": 7, "rows": 25}}
+    assert read_header(model).card.parts.to_json() == {"popular": {"queries": 7, "rows": 25}}
     completed = halfword("complete", "--model", model, "new yo")
     assert (completed.stdout, completed.stderr) == ("new york times\nnew york\n", "")
     evaluated = halfword("evaluate", "--model", model, "--data", text_folder, "--json")

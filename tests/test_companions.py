@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.data.dataset import open_dataset
 from halfword.search.model import import_engine, load, open_model_file
@@ -26,7 +27,7 @@ QUERIES = st.lists(
 
 
 def write_words(path: Path, arrays: dict[str, Array]) -> Path:
-    write_model(path, arrays, {"profile": "default", "parts": {"ngram": {}}})
+    write_model(path, arrays, Card(profile="default"))
     return path
 
 

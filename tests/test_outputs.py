@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import halfword
+from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OutputError
 from halfword.core.model_file import is_model_file, read_header, write_model
 from halfword.data.dataset import open_dataset
@@ -61,7 +62,7 @@ def test_training_refuses_to_overwrite(
         with pytest.raises(OutputError, match=line):
             train(open_dataset(text_folder), output, TrainOptions(parts=parts))
     with pytest.raises(OutputError, match=line):
-        write_model(output, {}, {})
+        write_model(output, {}, Card())
     assert not output.is_file() or output.read_bytes() == before
 
 
@@ -132,7 +133,7 @@ def test_a_base_without_a_network_is_refused_if_a_network_was_asked_for(text_fol
         train(open_dataset(text_folder), output, TrainOptions(base=base))
     assert not output.exists()
     card = train(open_dataset(text_folder), output, TrainOptions(base=base, parts=("popular", "ngram")))
-    assert set(card["parts"]) == {"pieces", "ngram", "popular"}
+    assert set(card.parts.to_json()) == {"pieces", "ngram", "popular"}
 
 
 def test_a_truncated_record_of_a_report_counts_as_none(tmp_path: Path) -> None:

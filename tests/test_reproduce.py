@@ -18,6 +18,7 @@ pytest.importorskip("torch")
 pytest.importorskip("sentencepiece")
 
 from halfword import load
+from halfword.core.card import Card
 from halfword.core.errors import OptionError, OutputError
 from halfword.data.dataset import Dataset, open_dataset
 from halfword.evaluation.evaluate import EvaluateOptions, evaluate
@@ -223,11 +224,10 @@ def test_teachers_are_trained_before_their_student(
 ) -> None:
     trained: list[tuple[str, tuple[str, ...]]] = []
 
-    def pretend(data: Dataset, output: Path, options: TrainOptions, progress: Any) -> dict[str, Any]:
-        assert options.network is not None
+    def pretend(data: Dataset, output: Path, options: TrainOptions, progress: Any) -> Card:
         trained.append((output.stem, options.network.teachers))
         output.write_text(output.stem)
-        return {"parts": {}}
+        return Card()
 
     monkeypatch.setattr("halfword.evaluation.reproduce.models.train", pretend)
     teacher = paper_network("bpe", name="wide", hidden_size=1200)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from halfword.core.card import Card
 from halfword.core.filters import SHIPPED, read_phrases
 from halfword.core.letters import letters, without_lead
 from halfword.core.model_file import Array, read_header, write_model
@@ -51,7 +52,7 @@ def arrays_of(counts: dict[str, int]) -> dict[str, Array]:
 
 
 def write_queries(path: Path, arrays: dict[str, Array]) -> Path:
-    write_model(path, arrays, {"profile": "default", "parts": {"popular": {}}})
+    write_model(path, arrays, Card(profile="default"))
     return path
 
 

@@ -74,7 +74,7 @@ def test_a_model_file_teaches_the_next(tmp_path: Path) -> None:
         tmp_path / "pupil.halfword",
         TrainOptions(parts=("network",), network=options, device="cpu"),
     )
-    assert card["parts"]["network"]["options"]["teachers"] == [str(teacher)]
+    assert card.to_json()["parts"]["network"]["options"]["teachers"] == [str(teacher)]
 
 
 def test_a_teacher_reads_as_it_was_written(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 pytest.importorskip("torch")
 
 from halfword.cli.commands import app
+from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OptionError, OutputError
 from halfword.core.fields import changed
 from halfword.core.model_file import read_header
@@ -38,7 +39,7 @@ def train(
     options: TrainOptions = PUPIL,
     teacher: NetworkTraining = WIDE,
     progress: Progress = quiet,
-) -> dict[str, Any]:
+) -> Card:
     return best.train_best(data, output, options, progress, teacher)
 
 
@@ -61,11 +62,12 @@ def teachers_of(model: Path) -> list[Path]:
 def test_the_wide_networks_stay_beside_the_one_they_taught(data: Dataset, tmp_path: Path) -> None:
     card = train(data, tmp_path / "my.halfword")
     teachers = teachers_of(tmp_path / "my.halfword")
-    cards = [read_header(teacher).card["parts"]["network"] for teacher in teachers]
+    cards = [read_header(teacher).card.to_json()["parts"]["network"] for teacher in teachers]
     assert {each["hidden_size"] for each in cards} == {24}
     assert [each["options"]["seed"] for each in cards] == list(range(TEACHERS))
-    assert card["parts"]["network"]["hidden_size"] == SMALL.network.hidden_size
-    assert card["parts"]["network"]["options"]["teachers"] == [str(teacher) for teacher in teachers]
+    network = card.to_json()["parts"]["network"]
+    assert network["hidden_size"] == SMALL.network.hidden_size
+    assert network["options"]["teachers"] == [str(teacher) for teacher in teachers]
     assert not any(checkpoint_path(teacher).exists() for teacher in teachers)
 
 
@@ -78,9 +80,9 @@ def test_a_finished_teacher_is_not_trained_again(
     train(data, model)
     trained: list[tuple[str, bool]] = []
 
-    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
+    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> Card:
         trained.append((output.name, options.resume))
-        return {}
+        return Card()
 
     def trained_by(*arguments: Any) -> list[tuple[str, bool]]:
         trained.clear()
@@ -110,7 +112,7 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(data: Dataset, tmp_pat
         train(data, model, replace(PUPIL, resume=True, network=changed(SMALL, {"seed": 7})))
     resumed = train(data, model, replace(PUPIL, resume=True))
     whole = train(data, tmp_path / "whole.halfword")
-    best, expected = (card["parts"]["network"]["best"]["valid_loss"] for card in (resumed, whole))
+    best, expected = (card.to_json()["parts"]["network"]["best"]["valid_loss"] for card in (resumed, whole))
     assert best == expected
 
 
@@ -166,9 +168,9 @@ def test_the_command_passes_on_what_both_must_share(
 ) -> None:
     asked: list[tuple[TrainOptions, NetworkTraining]] = []
 
-    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
+    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> Card:
         asked.append((options, best.teacher_of(options.network)))
-        return {"parts": {}}
+        return Card()
 
     monkeypatch.setattr(best, "train_best", note)
     arguments = ["train", str(data.path), "-o", str(tmp_path / "my.halfword"), "--best", "--seed", "3"]
@@ -183,9 +185,9 @@ def test_the_command_passes_on_what_both_must_share(
 def test_the_time_limit_is_shared(data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
-    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
+    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> Card:
         limits.append(options.network.time_limit)
-        return {}
+        return Card()
 
     monkeypatch.setattr(best, "train", note)
     limited = replace(SMALL, time_limit=30.0)

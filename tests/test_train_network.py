@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from halfword.core.card import NetworkCard, PiecesCard
 from halfword.core.errors import HalfwordError, ModelFileError, OptionError, OutputError
 from halfword.core.fields import changed
 from halfword.core.progress import Event, Progress, Stopped, quiet
@@ -57,6 +58,11 @@ def stop_after(reports: int, action: Callable[[], None] = stop) -> Progress:
     return progress
 
 
+def network_of(learned: LearnedNetwork) -> NetworkCard:
+    assert learned.parts.network is not None
+    return learned.parts.network
+
+
 def same_arrays(one: LearnedNetwork, other: LearnedNetwork) -> bool:
     return all(one.arrays[name].data == other.arrays[name].data for name in one.arrays)
 
@@ -67,7 +73,7 @@ def test_the_loss_falls_and_the_card_tells_it(data: Path, output: Path) -> None:
     assert len(log) == 12
     assert log[-1]["train_loss"] < 0.6 * log[0]["train_loss"]
     best = min(log, key=lambda entry: entry["valid_loss"])
-    assert learned.card["network"]["best"] == best
+    assert network_of(learned).best == best
     assert best["valid_perplexity"] == pytest.approx(math.exp(best["valid_loss"] / (32 / 4)))
     assert Path(f"{output}.loss.svg").read_text().count("polyline") == 2
 
@@ -86,13 +92,13 @@ def test_the_weights_kept_are_those_of_the_best_epoch(
     monkeypatch.setattr(Training, "validate", validate)
     learned = learn(data, output)
     assert learned.arrays["network.embedding"].data == weights[1]
-    assert learned.card["network"]["best"]["epoch"] == 2
+    assert (network_of(learned).best or {})["epoch"] == 2
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 def test_every_segmentation_trains(data: Path, output: Path, kind: str) -> None:
     learned = learn(data, output, changed(SMALL, {"kind": kind, "size": 26, "epochs": 1}))
-    assert learned.card["pieces"] == {"segmentation": kind, "size": 26}
+    assert learned.parts.pieces == PiecesCard(segmentation=kind, size=26)
 
 
 def test_a_seed_decides_everything(data: Path, tmp_path: Path) -> None:
@@ -153,7 +159,7 @@ def test_a_training_outside_the_main_thread_works_and_leaves_the_signals_alone(
     monkeypatch.setattr(signal, "signal", lambda *handler: pytest.fail("a signal handler was set"))
     with ThreadPoolExecutor(1) as pool:
         learned = pool.submit(learn, data, output).result()
-    assert learned.card["network"]["epochs"] == 3
+    assert network_of(learned).epochs == 3
 
 
 def test_a_stopped_training_is_not_overwritten_by_a_slip(data: Path, output: Path) -> None:
@@ -205,14 +211,14 @@ def test_a_full_disk_is_a_line_and_keeps_the_last_checkpoint(
     with pytest.raises(OutputError, match="No space left"):
         learn(data, output, progress=fill, checkpoint_minutes=0)
     monkeypatch.undo()
-    assert learn(data, output, resume=True).card["network"]["epochs"] == 3
+    assert network_of(learn(data, output, resume=True)).epochs == 3
 
 
 def test_a_time_limit_ends_training_with_the_learning_rate_brought_down(data: Path, output: Path) -> None:
     learned = learn(data, output, replace(SMALL, epochs=10_000, time_limit=0.03))
-    network = learned.card["network"]
-    assert network["minutes"] < 0.1
-    assert network["epochs"] < 10_000
+    network = network_of(learned)
+    assert (network.minutes or 0) < 0.1
+    assert (network.epochs or 0) < 10_000
     log = [json.loads(line) for line in Path(f"{output}.log.jsonl").read_text().splitlines()]
     assert log[-1]["learning_rate"] < 0.1 * SMALL.learning_rate
 

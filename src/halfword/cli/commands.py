@@ -25,6 +25,7 @@ from halfword.core.text import profile_named
 from halfword.search.model import DEFAULT_MODEL
 
 if TYPE_CHECKING:
+    from halfword.core.card import PartsCard
     from halfword.data.funnel import Funnel
     from halfword.evaluation.evaluate import Report
 
@@ -235,9 +236,9 @@ def train(
     if is_helper():
         return
     if as_json:
-        print(json.dumps(card, ensure_ascii=False))
+        print(json.dumps(card.to_json(), ensure_ascii=False))
     else:
-        _print_learned(output, card["parts"])
+        _print_learned(output, card.parts)
 
 
 def _preset_of(preset: str | None, fast: bool, best: bool) -> str:
@@ -248,16 +249,17 @@ def _preset_of(preset: str | None, fast: bool, best: bool) -> str:
     return named[0] if named else "default"
 
 
-def _print_learned(output: Path, parts: dict[str, Any]) -> None:
-    if popular := parts.get("popular"):
-        out.print(f"{output}: {popular['queries']:,} queries, typed {popular['rows']:,} times")
-    if network := parts.get("network"):
-        best, pieces = network["best"], parts["pieces"]
-        out.print(
-            f"{output}: {pieces['size']:,} {pieces['segmentation']} pieces, {network['hidden_size']} hidden; "
-            f"best epoch {best['epoch']}, validation loss {best['valid_loss']:.3f} nats a query, "
-            f"perplexity {best['valid_perplexity']:.3f} a character"
-        )
+def _print_learned(output: Path, parts: "PartsCard") -> None:
+    if popular := parts.popular:
+        out.print(f"{output}: {popular.queries:,} queries, typed {popular.rows:,} times")
+    if (network := parts.network) and (pieces := parts.pieces):
+        line = f"{output}: {pieces.size:,} {pieces.segmentation} pieces, {network.hidden_size} hidden"
+        if best := network.best:
+            line += (
+                f"; best epoch {best['epoch']}, validation loss {best['valid_loss']:.3f} nats per query, "
+                f"perplexity {best['valid_perplexity']:.3f} per character"
+            )
+        out.print(line)
 
 
 @app.command("import-subword-qac")
@@ -278,11 +280,10 @@ def import_subword_qac(
     with progress(lines=True) as tell:
         tell(Event("reading the checkpoint"))
         card = run(folder, output)
-    pieces, network = card["parts"]["pieces"], card["parts"]["network"]
     if as_json:
-        print(json.dumps(card, ensure_ascii=False))
+        print(json.dumps(card.to_json(), ensure_ascii=False))
     else:
-        out.print(f"{output}: {pieces['size']:,} {pieces['segmentation']} pieces, {network['hidden_size']} hidden")
+        _print_learned(output, card.parts)
 
 
 @app.command()
@@ -405,9 +406,9 @@ def info(
     header = read_header(model)
     sizes = {name: place.end - place.begin for name, place in header.places.items()}
     if as_json:
-        print(json.dumps({"card": header.card, "bytes": sizes}, ensure_ascii=False))
+        print(json.dumps({"card": header.card.to_json(), "bytes": sizes}, ensure_ascii=False))
         return
-    print(json.dumps(header.card, ensure_ascii=False, indent=2))
+    print(json.dumps(header.card.to_json(), ensure_ascii=False, indent=2))
     for name, size in sorted(sizes.items()):
         print(f"{name}\t{size:,} bytes")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from halfword.core.card import Card
 from halfword.core.errors import HalfwordError
 from halfword.core.model_file import read_header
 from halfword.core.version import __version__
@@ -89,11 +89,12 @@ def _default_model() -> Finding:
     return Finding("default model", f"{size:.1f} MB, {card_line(card)}")
 
 
-def card_line(card: dict[str, Any]) -> str:
+def card_line(card: Card) -> str:
     """Return in a line what a model is made of.
 
-    >>> card_line({"parts": {"popular": {}, "network": {}}, "licence": "MIT"})
-    'popular, network; licence: MIT'
+    >>> card_line(Card.from_json({"parts": {"popular": {}, "network": {}}, "licence": "MIT"}))
+    'network, popular; licence: MIT'
     """
-    parts = ", ".join(card.get("parts", {}))
-    return "; ".join([parts, *(f"{name}: {card[name]}" for name in ("note", "licence") if card.get(name))])
+    parts = ", ".join(card.parts.to_json())
+    said = {"note": card.note, "licence": card.licence}
+    return "; ".join([parts, *(f"{name}: {text}" for name, text in said.items() if text)])

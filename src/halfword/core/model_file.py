@@ -39,7 +39,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halfword.core.errors import ModelFileError
+from halfword.core.card import Card
+from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.files import check_output_file, whole_file
 from halfword.core.policy import DEFAULT_POLICY, Policy
 
@@ -74,7 +75,7 @@ class Place:
 class Header:
     """What a model file says of itself."""
 
-    card: dict[str, Any]
+    card: Card
     places: dict[str, Place]
     policy: Policy = DEFAULT_POLICY
     features: tuple[str, ...] = ()
@@ -103,7 +104,7 @@ def is_model_file(path: Path) -> bool:
 def write_model(
     path: Path,
     arrays: Mapping[str, Array],
-    card: Mapping[str, Any],
+    card: Card,
     *,
     policy: Policy = DEFAULT_POLICY,
     features: Sequence[str] = (),
@@ -113,7 +114,7 @@ def write_model(
     layout = list(_padded(arrays))
     metadata = {
         "halfword": str(FORMAT),
-        "card": json.dumps(card, ensure_ascii=False),
+        "card": json.dumps(card.to_json(), ensure_ascii=False),
         "policy": json.dumps(policy.to_json()),
         "features": " ".join(features),
     }
@@ -171,7 +172,10 @@ def _parse(path: Path, mapped: mmap.mmap) -> Header:
     card, policy = _json_object(path, metadata, "card"), _json_object(path, metadata, "policy")
     places = {name: _place_of(path, name, entry, 8 + length, size) for name, entry in header.items()}
     try:
-        return Header(card, places, Policy.from_json(policy), tuple(metadata.get("features", "").split()))
+        features = tuple(metadata.get("features", "").split())
+        return Header(Card.from_json(card), places, Policy.from_json(policy), features)
+    except OptionError as error:
+        raise _damaged(path, f"in its card, {error}") from None
     except ModelFileError as error:
         raise _damaged(path, str(error)) from None
 

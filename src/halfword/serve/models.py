@@ -9,7 +9,6 @@ from threading import Lock
 
 from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.filters import read_blocklist
-from halfword.core.model_file import read_header
 from halfword.core.options import SearchOptions
 from halfword.core.text import Profile, profile_named
 from halfword.search.filtered import Filtered
@@ -67,7 +66,7 @@ class Models:
 
     def _load(self) -> Served:
         model = load(self._model)
-        profile = profile_named(read_header(self._model).card["profile"])
+        profile = profile_named(str(model.card.profile))
         _try(self._model, model)
         completer = Filtered(model, read_blocklist(*self._blocklists, profile=profile)) if self._blocklists else model
         digest = fingerprint(*self._paths())

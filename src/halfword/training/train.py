@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+from halfword.core.card import Card, MemoryCard, NetworkCard, PartsCard, PiecesCard, PopularCard
 from halfword.core.errors import ModelFileError, OptionError, require
 from halfword.core.files import scratch_folder
 from halfword.core.filters import SHIPPED, read_blocklist
@@ -26,7 +26,7 @@ _ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every
 _COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/blend.md)
 
 
-def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> dict[str, Any]:
+def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
     """Learn from the train split of `data`, write the model file `output` and return its card."""
     if options.drop_misspellings:
         data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
@@ -35,41 +35,50 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
 
         return train_best(data, output, options, progress)
     check_model_output(output)
-    needs_engine = "popular" in options.parts or len(options.parts) > 1
-    if needs_engine:
+    if "popular" in options.parts or len(options.parts) > 1:
         import_engine()  # a missing engine should be known now, not after hours
     learned = _learn_pieces(data, output, options, progress)
-    card: dict[str, Any] = {
-        "halfword": __version__,
-        "date": datetime.now(UTC).date().isoformat(),
-        "profile": data.profile.name,
-        "parts": learned.card,
-        "data": data.about(),
-        **{name: value for name, value in (("note", options.note), ("licence", options.licence)) if value},
-    }
     if not learned.writes:
-        return card
-    arrays = _stored(learned.arrays, options.compact)
+        return _card(data, options, learned.parts)
+    arrays, parts = _with_counts(data, learned, options, progress)
+    card = _card(data, options, parts)
+    arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
+    progress(Event("writing the model"))
+    write_model(output, arrays, card, policy=policy, features=features)
+    checkpoint_path(output).unlink(missing_ok=True)
+    return card
+
+
+def _card(data: Dataset, options: TrainOptions, parts: PartsCard) -> Card:
+    return Card(
+        halfword=__version__,
+        date=datetime.now(UTC).date().isoformat(),
+        profile=data.profile.name,
+        parts=parts,
+        data=data.about(),
+        note=options.note,
+        licence=options.licence,
+    )
+
+
+def _with_counts(
+    data: Dataset, learned: "Learned", options: TrainOptions, progress: Progress
+) -> tuple[dict[str, Array], PartsCard]:
+    """Return the arrays of the model with those parts that are made of how often each query was typed."""
+    arrays, parts = _stored(learned.arrays, options.compact), learned.parts
     counts = data.counts(Split.TRAIN) if {"popular", "ngram"} & set(options.parts) else {}
     if "ngram" in options.parts:
         progress(Event("learning the n-gram memory"))
         arrays |= _memory_arrays(counts, learned, options)
-        learned.card["ngram"] = {"megabytes": _megabytes(arrays, "ngram")}
+        parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram")))
     if "popular" in options.parts:
         progress(Event("indexing the train split"))
         arrays |= popular_arrays(counts)
         if len(options.parts) > 1:  # else nobody asks them
             arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
             arrays |= known_words(counts)
-        learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
-    policy = DEFAULT_POLICY
-    features: tuple[str, ...] = ()
-    if needs_engine:
-        arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
-    progress(Event("writing the model"))
-    write_model(output, arrays, card, policy=policy, features=features)
-    checkpoint_path(output).unlink(missing_ok=True)
-    return card
+        parts = replace(parts, popular=PopularCard(queries=len(counts), rows=sum(counts.values())))
+    return arrays, parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ class Learned:
     """What goes into the model file so far, what cuts queries into pieces, and whether this process writes the file."""
 
     arrays: dict[str, Array]
-    card: dict[str, Any]
+    parts: PartsCard
     segment: Callable[[list[str]], list[list[int]]] | None
     writes: bool
 
@@ -89,15 +98,15 @@ def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: 
     if "network" in options.parts:
         return _learn_network(data, output, options, progress)
     if "ngram" not in options.parts:
-        return Learned({}, {}, None, True)
+        return Learned({}, PartsCard(), None, True)
     for module in ("numpy", "sentencepiece"):
         require(module, "train")
     from halfword.training.segment import piece_arrays, train_segmenter
 
     progress(Event("learning the pieces"))
     segmenter = train_segmenter(data.counts(Split.TRAIN), options.network.segment)
-    card = {"pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size}}
-    return Learned(piece_arrays(segmenter), card, segmenter.encode, True)
+    parts = PartsCard(pieces=PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size))
+    return Learned(piece_arrays(segmenter), parts, segmenter.encode, True)
 
 
 def _taken_over(base: Path, options: TrainOptions) -> Learned:
@@ -114,7 +123,10 @@ def _taken_over(base: Path, options: TrainOptions) -> Learned:
         if name.partition(".")[0] in parts
     }
     segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
-    return Learned(arrays, {part: header.card.get("parts", {}).get(part, {}) for part in sorted(parts)}, segment, True)
+    known = header.card.parts
+    network = (known.network or NetworkCard()) if "network" in parts else None
+    card = PartsCard(pieces=known.pieces or PiecesCard(), network=network)
+    return Learned(arrays, card, segment, True)
 
 
 def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
@@ -152,7 +164,7 @@ def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
 
 def _fitted(
     arrays: dict[str, Array],
-    card: dict[str, Any],
+    card: Card,
     data: Dataset,
     output: Path,
     options: TrainOptions,
@@ -191,7 +203,7 @@ def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress:
 
     run = RunOptions(device=options.device, resume=options.resume)
     learned = learn_network(data, output, options.network, run, progress)
-    return Learned(learned.arrays, learned.card, learned.segmenter.encode, learned.writes)
+    return Learned(learned.arrays, learned.parts, learned.segmenter.encode, learned.writes)
 
 
 def known_words(queries: Iterable[str]) -> dict[str, Array]:

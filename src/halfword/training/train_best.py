@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from halfword.core.card import Card, NetworkCard
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.model_file import check_model_output, read_header
 from halfword.core.progress import Progress, named, quiet
@@ -23,7 +23,7 @@ def train_best(
     options: TrainOptions,
     progress: Progress = quiet,
     teacher: NetworkTraining | None = None,
-) -> dict[str, Any]:
+) -> Card:
     """Train teachers beside `output`, then `output` with them, each in its share of the time limit; return the card."""
     _check(output, options)
     teacher = _in_its_share(teacher or teacher_of(options.network))
@@ -73,9 +73,9 @@ def _finished(
     train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
     data_now, rows = fingerprint(train, valid), sum(train.values())
     for path in finished:
-        made = read_header(path).card.get("parts", {}).get("network", {})
-        check_same(path, made.get("options", {}), describe(teachers[path].fitted(rows)), "options")
-        check_same(path, made.get("data", {}), data_now, "data")
+        made = read_header(path).card.parts.network or NetworkCard()
+        check_same(path, made.options or {}, describe(teachers[path].fitted(rows)), "options")
+        check_same(path, made.data or {}, data_now, "data")
     for path in begun:
         state, _ = read_checkpoint(checkpoint_path(path))
         network = pupil if path == output else teachers[path]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from halfword.core.card import Card
 from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.progress import Progress, named
 from halfword.data.dataset import Dataset
@@ -63,7 +64,7 @@ class Models:
             "model": digest_of(path),
             "bytes": path.stat().st_size,
             "seconds": round(time.monotonic() - begun, 1),
-            "card": card["parts"],
+            "card": card.parts.to_json(),
         }
         write_json(self._record_path(recipe), about)
         return path
@@ -79,7 +80,7 @@ class Models:
         models = [record["model"] for record in needed if record is not None]
         return as_read({"data": self._fingerprint, "recipe": recipe.describe(), "models": models})
 
-    def _trained(self, recipe: Recipe) -> dict[str, Any]:
+    def _trained(self, recipe: Recipe) -> Card:
         checkpoint = checkpoint_path(self.path(recipe))
         if checkpoint.exists():
             try:
@@ -88,7 +89,7 @@ class Models:
                 checkpoint.unlink()
         return self._train(recipe, resume=False)
 
-    def _train(self, recipe: Recipe, resume: bool) -> dict[str, Any]:
+    def _train(self, recipe: Recipe, resume: bool) -> Card:
         options = TrainOptions(
             parts=recipe.parts,
             network=self._taught(recipe) or TrainOptions().network,

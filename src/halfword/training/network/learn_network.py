@@ -4,11 +4,11 @@ import time
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from halfword.core.card import NetworkCard, PartsCard, PiecesCard
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array
 from halfword.core.progress import Event, Progress
@@ -39,7 +39,7 @@ class LearnedNetwork:
     """The arrays for the model file, and whether this process is the one that writes it."""
 
     arrays: dict[str, Array]
-    card: dict[str, Any]
+    parts: PartsCard
     segmenter: Segmenter
     writes: bool
 
@@ -134,17 +134,15 @@ def _result(training: Training, segmenter: Segmenter, world: World) -> LearnedNe
     state, options = training.state, training.options
     training.network.load_state_dict(training.best_weights)
     arrays = {**piece_arrays(segmenter), **network_arrays(training.network.weights())}
-    card = {
-        "pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size},
-        "network": {
-            "embedding_size": options.network.embedding_size,
-            "hidden_size": options.network.hidden_size,
-            "layers": options.network.layers,
-            "options": state.options,
-            "data": state.data,
-            "best": state.best,
-            "epochs": state.epoch,
-            "minutes": round(state.seconds / 60, 2),
-        },
-    }
-    return LearnedNetwork(arrays, card, segmenter, world.rank == 0)
+    network = NetworkCard(
+        embedding_size=options.network.embedding_size,
+        hidden_size=options.network.hidden_size,
+        layers=options.network.layers,
+        options=state.options,
+        data=state.data,
+        best=state.best,
+        epochs=state.epoch,
+        minutes=round(state.seconds / 60, 2),
+    )
+    pieces = PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size)
+    return LearnedNetwork(arrays, PartsCard(pieces=pieces, network=network), segmenter, world.rank == 0)
