@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from halfword.core.options import SearchOptions
     from halfword.core.progress import Event, Progress, Stopped
     from halfword.data.dataset import Dataset, Split
-    from halfword.data.pipeline import PrepareOptions
+    from halfword.data.options import PrepareOptions
     from halfword.evaluation.evaluate import EvaluateOptions, Report
     from halfword.search.model import Answer, Completer, Completion, Model, load
     from halfword.training.options import TrainOptions
@@ -24,7 +24,7 @@ _HOMES = {
     "halfword.core.options": ("SearchOptions",),
     "halfword.core.progress": ("Event", "Progress", "Stopped"),
     "halfword.data.dataset": ("Dataset", "Split"),
-    "halfword.data.pipeline": ("PrepareOptions",),
+    "halfword.data.options": ("PrepareOptions",),
     "halfword.evaluation.evaluate": ("EvaluateOptions", "Report"),
     "halfword.search.model": ("Answer", "Completer", "Completion", "Model", "load"),
     "halfword.training.options": ("TrainOptions",),

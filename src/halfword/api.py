@@ -10,7 +10,7 @@ from halfword.data.prepare import prepare_dataset
 from halfword.search.model import Completer, Model, load
 
 if TYPE_CHECKING:
-    from halfword.data.pipeline import PrepareOptions
+    from halfword.data.options import PrepareOptions
     from halfword.evaluation.evaluate import EvaluateOptions, Report
     from halfword.training.options import TrainOptions
 

@@ -130,10 +130,8 @@ def prepare(
     """
     for module in ("pyarrow", "ibis"):
         require(module, "prepare")
-    from halfword.data.guess_columns import ColumnNames
-    from halfword.data.pipeline import Engine, PrepareOptions
+    from halfword.data.options import ColumnNames, Engine, PrepareOptions, SplitBy, SplitOptions
     from halfword.data.pipeline import prepare as run
-    from halfword.data.splits import SplitBy, SplitOptions
 
     options = PrepareOptions(
         profile=replace(profile_named(profile), scrub=False) if keep_personal else profile_named(profile),
@@ -152,7 +150,7 @@ def prepare(
         spark_master=spark_master,
     )
     with progress() as tell:
-        funnel = run(logs, output, options, lambda stage, done, total: tell(Event(stage, done, total)))
+        funnel = run(logs, output, options, tell)
     if as_json:
         print(json.dumps(funnel.as_dict(), ensure_ascii=False))
     else:

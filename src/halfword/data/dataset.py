@@ -30,7 +30,7 @@ from halfword.core.text import DEFAULT, PROFILES, Profile
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from halfword.data.pipeline import PrepareOptions
+    from halfword.data.options import PrepareOptions
 
 FORMAT = 1
 QUERIES = "queries.parquet"

@@ -3,9 +3,7 @@
 Every function equals a plain one that works on one value; the arrow kernels only make the common case fast.
 """
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ import pyarrow.compute
 
 from halfword.core.scrub import query_of
 from halfword.core.text import Profile
+from halfword.data.times import microseconds
 
 pc: Any = pyarrow.compute  # its stubs know too little of scalars
 Column = Any  # an array of pyarrow; which one, its place says
@@ -23,9 +22,6 @@ WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # what str.split() splits at, o
 _UNUSUAL = r"[^ -~]|  "  # anything that is not printable ASCII, and double spaces
 _PERHAPS_PRIVATE = r"|@|\d{6}|\d[ ().\-/]{1,2}\d"
 _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
-_EPOCH = datetime(1970, 1, 1)
-# A number of seconds, milliseconds, microseconds or nanoseconds since 1970: how many digits it has tells which.
-_SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})|(1\d{18})")
 
 
 def queries_of(texts: Column, profile: Profile) -> Column:
@@ -38,28 +34,6 @@ def queries_of(texts: Column, profile: Profile) -> Column:
     different = texts.filter(unusual).dictionary_encode()
     queries = pa.array([query_of(text, profile) for text in different.dictionary.to_pylist()], pa.string())
     return pc.replace_with_mask(usual, pc.fill_null(unusual, False), queries.take(different.indices))
-
-
-def microseconds(text: str) -> int | None:
-    """Return the microseconds since 1970 of an ISO date and time or of a number of seconds; None for anything else.
-
-    >>> microseconds("1970-01-01 00:00:02")
-    2000000
-    """
-    text = text.strip()
-    if number := _SINCE_1970.fullmatch(text):
-        seconds, fraction, milliseconds, exact, nanoseconds = number.groups()
-        if seconds:
-            return int(seconds) * 1_000_000 + int((fraction or ".")[1:7].ljust(6, "0"))
-        if nanoseconds:
-            return int(nanoseconds) // 1000
-        return int(milliseconds) * 1000 if milliseconds else int(exact)
-    try:
-        time = datetime.fromisoformat(text)
-        naive = time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
-    except (ValueError, OverflowError):
-        return None
-    return (naive - _EPOCH) // timedelta(microseconds=1)
 
 
 def times_of(texts: Column) -> Column:

@@ -5,23 +5,21 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from halfword.core.errors import LogError, OptionError, require
 from halfword.core.fields import changed
-from halfword.core.progress import Event, Progress
+from halfword.core.progress import Progress
 from halfword.core.text import profile_named
 from halfword.data.dataset import Dataset, TemporaryFolder, open_dataset
+from halfword.data.options import PrepareOptions
 from halfword.data.tables import is_table, write_table
-
-if TYPE_CHECKING:
-    from halfword.data.pipeline import PrepareOptions
 
 
 def prepare_dataset(
     logs: Any,
     output: str | Path | None,
-    options: "PrepareOptions | None",
+    options: PrepareOptions | None,
     progress: Progress,
     fields: Mapping[str, Any],
 ) -> Dataset:
@@ -37,9 +35,7 @@ def prepare_dataset(
             return _prepare([table], output, chosen, progress)
 
 
-def _options(options: "PrepareOptions | None", fields: Mapping[str, Any]) -> "PrepareOptions":
-    from halfword.data.pipeline import PrepareOptions
-
+def _options(options: PrepareOptions | None, fields: Mapping[str, Any]) -> PrepareOptions:
     changes = dict(fields)
     if isinstance(changes.get("profile"), str):
         changes["profile"] = profile_named(changes["profile"])
@@ -57,19 +53,16 @@ def _paths(logs: Any) -> list[str | Path]:
 
 
 def _prepare(
-    logs: Sequence[str | Path], output: str | Path | None, options: "PrepareOptions", progress: Progress
+    logs: Sequence[str | Path], output: str | Path | None, options: PrepareOptions, progress: Progress
 ) -> Dataset:
     from halfword.data.pipeline import prepare
 
-    def told(stage: str, done: int, total: int) -> None:
-        progress(Event(stage, done, total))
-
     if output is not None:
-        prepare(logs, Path(output), options, told)
+        prepare(logs, Path(output), options, progress)
         return open_dataset(output)
     folder = Path(tempfile.mkdtemp(prefix="halfword-"))
     try:
-        prepare(logs, folder / "data", options, told)
+        prepare(logs, folder / "data", options, progress)
         opened = open_dataset(folder / "data")
         data = TemporaryFolder(opened.path, opened.profile)
     except BaseException:

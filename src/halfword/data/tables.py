@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from halfword.core.errors import LogError, require
 
 if TYPE_CHECKING:
-    from halfword.data.guess_columns import ColumnNames
+    from halfword.data.options import ColumnNames
 
 TABLE = Path("table.parquet")
 
