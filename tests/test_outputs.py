@@ -118,7 +118,8 @@ def test_preparing_refuses_what_is_no_folder(tmp_path: Path) -> None:
 
 def test_a_report_refuses_what_is_no_report(text_folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from halfword.evaluation.reproduce import ReproduceOptions, reproduce
+    from halfword.evaluation.reproduce.options import ReproduceOptions
+    from halfword.evaluation.reproduce.workflow import reproduce
 
     make_pipe(tmp_path / "pipe")
     for output, line in ((tmp_path / "pipe", "is a pipe; name a folder"), (text_folder, "holds other files than a")):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
-from halfword.cli.commands import app
+from halfword.cli.main import app
 from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OptionError, OutputError
 from halfword.core.fields import changed

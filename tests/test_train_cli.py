@@ -41,7 +41,7 @@ def test_train_writes_a_model_a_log_and_a_plot(data: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "status", "reason"),
     [
-        (("--segmentation", "word"), 2, "kind must be one of char, bpe, unigram, got 'word'"),
+        (("--segmentation", "word"), 2, "--segmentation must be one of char, bpe, unigram, got 'word'"),
         (("--preset", "huge"), 2, "choose one of: default, fast, teacher, taught, paper"),
         (("--epochs", "0"), 2, "epochs must lie between"),
         (("--vocabulary", "5000"), 2, "larger than the data allows"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halfword.cli.doctor import card_line, processor_line
+from halfword.cli.findings import card_line, processor_line
 from halfword.core.card import Card
 from halfword.core.model_file import write_model
 from halfword.search.model import load

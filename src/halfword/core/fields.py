@@ -1,7 +1,7 @@
-"""Options given by name: nested option types are changed as if they were one, and checked."""
+"""Fields of option types: what the command line says of them, and how they are changed by name and checked."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -10,8 +10,46 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from halfword.core.errors import OptionError
 
 Options = TypeVar("Options")
+Value = TypeVar("Value")
 
+_FLAG = "flag"
 _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False", Path: "a path"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """What the command line says of a field."""
+
+    help: str
+    name: str = ""  # left out: the field's
+    short: str = ""
+    rare: bool = False  # shown by --help-all only
+    preset: bool = False  # the default depends on a preset, so it is not shown
+    commas: bool = False  # several values in one text, separated by commas
+    parse: Callable[[str], Any] | None = None  # from text, where the field's type is no simple one
+
+
+def option(
+    default: Value,
+    help: str,
+    name: str = "",
+    *,
+    short: str = "",
+    rare: bool = False,
+    preset: bool = False,
+    commas: bool = False,
+    parse: Callable[[str], Value] | None = None,
+) -> Value:
+    """Return a field of an option type that the command line offers too; `Flag` explains the arguments."""
+    flag = Flag(help=help, name=name, short=short, rare=rare, preset=preset, commas=commas, parse=parse)
+    made: Any = field(default=default, metadata={_FLAG: flag})
+    return made  # type: ignore[no-any-return]
+
+
+def flag_of(each: Field[Any]) -> Flag | None:
+    """Return what the command line says of a field, or None if it does not offer it."""
+    found: Flag | None = each.metadata.get(_FLAG)
+    return found
 
 
 def changed(options: Options, changes: Mapping[str, Any]) -> Options:
@@ -59,20 +97,23 @@ def converted(name: str, kind: Any, value: Any) -> Any:
 def _changed(options: Options, left: dict[str, Any]) -> Options:
     """Take from `left` what belongs to `options`."""
     taken = {}
-    for name, kind in _types_of(options).items():
-        value = getattr(options, name)
-        if name in left:
-            taken[name] = converted(name, kind, left.pop(name))
+    hints = get_type_hints(type(options))
+    for each in fields(options):  # type: ignore[arg-type]
+        value = getattr(options, each.name)
+        if each.name in left:
+            taken[each.name] = _parsed(each, hints[each.name], left.pop(each.name))
         elif is_dataclass(value) and not isinstance(value, type):
-            taken[name] = _changed(value, left)
+            taken[each.name] = _changed(value, left)
         else:
-            taken[name] = converted(name, kind, value)
+            taken[each.name] = converted(each.name, hints[each.name], value)
     return replace(options, **taken)  # type: ignore[type-var]
 
 
-def _types_of(options: Any) -> dict[str, Any]:
-    hints = get_type_hints(type(options))
-    return {each.name: hints[each.name] for each in fields(options)}
+def _parsed(each: Field[Any], kind: Any, value: Any) -> Any:
+    flag = flag_of(each)
+    if flag and flag.parse and isinstance(value, str):
+        return flag.parse(value)
+    return converted(each.name, kind, value)
 
 
 def _one_of(name: str, kinds: tuple[Any, ...], value: Any) -> Any:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halfword.core.errors import OptionError
-from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile
+from halfword.core.fields import option
+from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile, profile_named
 from halfword.data.times import microseconds
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ class SplitBy(StrEnum):
 class SplitOptions:
     """Where train ends and valid and test begin."""
 
-    by: SplitBy | None = None  # None: dates where given, else time where the log has it, else rows
-    dates: tuple[str, str, str] | None = None  # on which train, valid and test begin
-    until: str | None = None  # the first date after test; None: the end of the log
-    valid_share: float = 0.05
-    test_share: float = 0.05
+    # None: by dates if they are given, else by time if the log has times, else by rows
+    by: SplitBy | None = option(None, "By dates, time or rows.", "split")
+    dates: tuple[str, str, str] | None = option(None, "Dates on which train, valid and test begin.", rare=True)
+    until: str | None = option(None, "First date after test; left out, the end of the log.", rare=True)
+    valid_share: float = option(0.05, "Part of the log that becomes valid.", rare=True)
+    test_share: float = option(0.05, "Part of the log that becomes test.", rare=True)
 
     def __post_init__(self) -> None:
         if self.dates is None and (self.by is SplitBy.DATES or self.until is not None):
@@ -75,10 +77,10 @@ class SplitOptions:
 class ColumnNames:
     """The columns as the caller names them: by header, or by number from 1; None is guessed."""
 
-    query: str | None = None
-    user: str | None = None
-    time: str | None = None
-    count: str | None = None
+    query: str | None = option(None, "Name or number of the column of queries.", "query-column")
+    user: str | None = option(None, "The same for users.", "user-column")
+    time: str | None = option(None, "The same for times.", "time-column")
+    count: str | None = option(None, "The same for counts.", "count-column")
 
     def asked(self) -> dict[str, str]:
         return {field: name for field, name in asdict(self).items() if name is not None}
@@ -95,15 +97,16 @@ class Engine(StrEnum):
 class PrepareOptions:
     """What becomes of a log."""
 
-    profile: Profile = DEFAULT
+    profile: Profile = option(DEFAULT, "default, or paper for the paper's protocol.", rare=True, parse=profile_named)
     columns: ColumnNames = field(default_factory=ColumnNames)
     split: SplitOptions = field(default_factory=SplitOptions)
-    min_users: int = 1  # different people who must have typed a query that is learned
-    min_count: int = 1  # times it must have been typed
-    max_length: int = 500  # characters of a query; longer ones are pasted texts
-    blocklist: Path | None = None  # a file as `core.filters` describes it; queries that it blocks are left out
-    engine: Engine = Engine.DUCKDB
-    spark_master: str = "local[*]"
+    min_users: int = option(1, "Learn what so many people typed.")
+    min_count: int = option(1, "Learn what was typed so often.")
+    max_length: int = option(500, "Leave out queries of more characters.", rare=True)  # they are pasted texts
+    # A file as `core.filters` describes it.
+    blocklist: Path | None = option(None, "Phrases, one per line, that no query may hold.")
+    engine: Engine = option(Engine.DUCKDB, "duckdb or spark.")
+    spark_master: str = option("local[*]", "Where Spark runs.", rare=True)
 
     def __post_init__(self) -> None:
         for name in ("min_users", "min_count"):

@@ -10,7 +10,6 @@ from typing import Any
 from halfword.core.errors import LogError, OptionError, require
 from halfword.core.fields import changed
 from halfword.core.progress import Progress
-from halfword.core.text import profile_named
 from halfword.data.dataset import Dataset, TemporaryFolder, open_dataset
 from halfword.data.options import PrepareOptions
 from halfword.data.tables import is_table, write_table
@@ -36,10 +35,7 @@ def prepare_dataset(
 
 
 def _options(options: PrepareOptions | None, fields: Mapping[str, Any]) -> PrepareOptions:
-    changes = dict(fields)
-    if isinstance(changes.get("profile"), str):
-        changes["profile"] = profile_named(changes["profile"])
-    return changed(options or PrepareOptions(), changes)
+    return changed(options or PrepareOptions(), fields)
 
 
 def _paths(logs: Any) -> list[str | Path]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from halfword.core import metrics
 from halfword.core.errors import OptionError
+from halfword.core.fields import option
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.progress import Event, Progress, quiet
 from halfword.data.dataset import Dataset
@@ -22,10 +23,10 @@ _PERCENTILES = (50, 90, 99)
 class BenchOptions:
     """What is timed."""
 
-    sample: int = 5000  # test rows, each asked at its hashed prefix
-    seed: int = 0
-    keystrokes: int = 0  # rows that are also typed key by key
-    beam: int = DEFAULTS.beam
+    sample: int = option(5000, "Test rows to ask, each at one prefix.")
+    seed: int = option(0, "Draws another sample.")
+    keystrokes: int = option(0, "Rows that are also typed key by key.")
+    beam: int = option(DEFAULTS.beam, "Hypotheses followed of each length.")
     search: SearchOptions | None = None  # all search options; `beam` is then ignored
 
     def __post_init__(self) -> None:

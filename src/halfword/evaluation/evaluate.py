@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from halfword.core import metrics
 from halfword.core.errors import DatasetError, OptionError
+from halfword.core.fields import option
 from halfword.core.options import SearchOptions
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.text import SHORTEST_QUERY
@@ -32,10 +33,11 @@ class BatchCompleter(Protocol):
 class EvaluateOptions:
     """Which test rows are measured, and how."""
 
-    sample: int | None = None  # rows drawn from the test split; None takes all
-    seed: int = 0
-    walk: int | None = None  # rows, the first of the sample, whose every prefix is asked; None: all
-    paper: bool = False  # repeat the accident of the paper's code (`SearchOptions.echo`)
+    sample: int | None = option(None, "Measure only so many rows, drawn at random.")
+    seed: int = option(0, "Draws another sample.")
+    # The first rows of the sample; None: all.
+    walk: int | None = option(None, "Rows asked at every prefix (MRL, keystrokes); 0 for none.")
+    paper: bool = option(False, "Repeat the accident of the paper's code.")  # `SearchOptions.echo`
     count: int = 10
 
     def __post_init__(self) -> None:

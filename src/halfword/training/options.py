@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from halfword.core.errors import OptionError
+from halfword.core.fields import option
 from halfword.search.model import PARTS
 from halfword.training.network.options import NetworkTraining, preset_named
 
@@ -14,17 +15,18 @@ BEST = "best"
 class TrainOptions:
     """What to learn, and how."""
 
-    parts: tuple[str, ...] = PARTS
+    parts: tuple[str, ...] = option(PARTS, "What to learn.", commas=True)
     network: NetworkTraining = field(default_factory=lambda: preset_named("default"))
     best: bool = False  # train wide networks first, beside the output, which then teach this one
-    memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
-    compact: bool = False  # store the network in 8 bits only, a quarter of the size
-    drop_misspellings: bool = False  # do not learn likely slips of the keyboard
-    note: str | None = None  # for the card
-    licence: str | None = None
-    base: Path | None = None  # a model file whose pieces and network are taken over instead of learned
-    device: str | None = None  # cpu or cuda; None: the best there is
-    resume: bool = False  # go on with a training that was stopped
+    # None keeps everything.
+    memory_size: float | None = option(None, "Megabytes of the n-gram memory.")
+    compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
+    drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.")
+    base: Path | None = option(None, "Take the network over from this model.")  # its pieces too
+    note: str | None = option(None, "A sentence for the model's card.", rare=True)
+    licence: str | None = option(None, "The model's licence, for its card.", rare=True)
+    device: str | None = option(None, "cpu or cuda; left out, the best there is.")
+    resume: bool = option(False, "Go on with a training that was stopped.")
 
     def __post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in PARTS]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,50 +13,19 @@ from halfword.data.dataset import Dataset
 from halfword.evaluation.reproduce import examples
 from halfword.evaluation.reproduce.machine import has_gpu, machine, one_thread, versions
 from halfword.evaluation.reproduce.models import Models
+from halfword.evaluation.reproduce.options import ReproduceOptions
 from halfword.evaluation.reproduce.quality import Quality, Question, kept_quality, measure_quality
 from halfword.evaluation.reproduce.records import FORMAT, fingerprint, read_json, write_json
 from halfword.evaluation.reproduce.report import write_report
 from halfword.evaluation.reproduce.results import Found, results
-from halfword.evaluation.reproduce.rows import Row, chosen_rows
 from halfword.evaluation.reproduce.sample import Sample, draw_sample
 from halfword.evaluation.reproduce.small import SmallDataset
 from halfword.evaluation.reproduce.speed import kept_speed, made_from, measure_speed
 from halfword.evaluation.reproduce.statistics import Bootstrap
 
-STEPS = ("train", "quality", "speed", "report")
-DEVICES = ("auto", "cpu", "cuda")
 MARKER = "reproduce.json"
 _QUICK_ROWS, _QUICK_WALK = 500, 300
 _TIMED, _QUICK_TIMED = 1000, 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReproduceOptions:
-    """Which steps are done, for which rows, and how."""
-
-    rows: tuple[str, ...] = ()  # names or groups; empty: all
-    steps: tuple[str, ...] = STEPS
-    paper: bool = False  # repeat the mistake of the paper's code in all figures
-    quick: bool = False  # small networks, part of the data
-    device: str = "auto"
-    sample: int | None = None  # test rows; None: all (few if quick)
-    seed: int = 0
-    beside: Path | None = None  # JSON of other systems for the figure: {name: [milliseconds, MRR over all]}
-
-    def __post_init__(self) -> None:
-        unknown = [step for step in self.steps if step not in STEPS]
-        if unknown or not self.steps:
-            raise OptionError(f"steps must be some of {', '.join(STEPS)}; got {', '.join(unknown) or 'none'}")
-        if self.device not in DEVICES:
-            raise OptionError(f"device must be one of {', '.join(DEVICES)}; got {self.device!r}")
-        if self.sample is not None and self.sample < 1:
-            raise OptionError(f"sample must be 1 or more, got {self.sample}")
-        chosen_rows(self.rows)  # checks the names
-
-    def chosen(self) -> list[Row]:
-        """Return the rows to work on."""
-        rows = chosen_rows(self.rows)
-        return [row.quick() for row in rows] if self.quick else rows
 
 
 def reproduce(data: Dataset, folder: Path, options: ReproduceOptions, progress: Progress = quiet) -> dict[str, Any]:

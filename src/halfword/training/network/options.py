@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from halfword.core.errors import OptionError
+from halfword.core.fields import option
 from halfword.training.segment import Kind, SegmentOptions
 
 
@@ -20,14 +21,15 @@ class Schedule(StrEnum):
 class NetworkOptions:
     """The sizes of a network, and its dropout during training."""
 
-    embedding_size: int = 100
-    hidden_size: int = 600
-    layers: int = 1
-    summary_size: int = 0  # rank of the recurrence: numbers that a layer passes to its next step; 0: all
+    hidden_size: int = option(600, "Width of a layer.", rare=True, preset=True)
+    embedding_size: int = option(100, "Width of the embedding.", rare=True, preset=True)
+    # The rank of the recurrence.
+    summary_size: int = option(0, "Numbers passed to the next step; 0 for all.", rare=True, preset=True)
+    layers: int = option(1, "Recurrent layers.", rare=True, preset=True)
     input_dropout: float = 0.0
     recurrent_dropout: float = 0.25  # of the candidate, drawn at every step
     hidden_dropout: float = 0.0  # between layers
-    output_dropout: float = 0.0
+    output_dropout: float = option(0.0, "Dropout of the top layer while learning.", rare=True, preset=True)
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -45,18 +47,23 @@ class NetworkTraining:
     segment: SegmentOptions = field(default_factory=SegmentOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
     alpha: float = 0.2  # of subword regularisation (unigram pieces); 0: always the best segmentation
-    epochs: int = 30
-    batch: int = 0  # queries per step, in each process; 0: chosen by the size of the data
-    learning_rate: float = 0.0  # of Adam, the highest value; 0: chosen by the batch
-    schedule: Schedule = Schedule.DECAY
+    epochs: int = option(30, "How often the data is read, at most.", preset=True)
+    # 0: chosen by the size of the data
+    batch: int = option(0, "Queries per step, in each process.", rare=True, preset=True)
+    # 0: chosen by the batch
+    learning_rate: float = option(0.0, "Of Adam, at its highest.", rare=True, preset=True)
+    schedule: Schedule = option(Schedule.DECAY, "Of the learning rate: constant or decay.", rare=True, preset=True)
     warmup: float = 0.05  # share of the training over which the learning rate rises
     clip: float = 0.25  # the gradient norm is clipped at this value
     weight_decay: float = 0.0
-    teachers: tuple[str, ...] = ()  # model files; the mean of their predictions is the teacher
+    # The mean of their predictions is what is learned.
+    teachers: tuple[str, ...] = option(
+        (), "Model file of a larger network, to learn from.", "teacher", rare=True, preset=True
+    )
     teacher_share: float = 0.7  # share of the target that is the teacher's prediction; the rest is the next piece
     most_tokens: int = 40  # longer queries are cut
-    seed: int = 0
-    time_limit: float | None = None  # minutes
+    seed: int = option(0, "Draws other weights and another order.", rare=True, preset=True)
+    time_limit: float | None = option(None, "Minutes for the network to learn in.")
 
     def __post_init__(self) -> None:
         _check("epochs", self.epochs, 1, 10_000)
