@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword._engine import ArrayPlace, ModelFile, Ngram
+from halfword.core.card import Card
 from halfword.core.model_file import read_header, write_model
 from halfword.data.dataset import Split, open_dataset
 from halfword.training.kneser_ney import Corpus
@@ -119,7 +120,7 @@ def measure(train: Corpus, valid: Corpus, seen: NDArray[np.bool_], options: Ngra
     took = time.perf_counter() - begin
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ngram.halfword"
-        write_model(path, arrays, {})
+        write_model(path, arrays, Card())
         memory = load(path)
         size = sum(len(array.data) for array in arrays.values())
         return {

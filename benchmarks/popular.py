@@ -14,6 +14,7 @@ from pathlib import Path
 
 from aol_log import write_log
 from halfword import load
+from halfword.core.card import Card
 from halfword.core.metrics import hashed_prefix_length
 from halfword.core.model_file import write_model
 from halfword.data.dataset import Split, open_dataset
@@ -65,7 +66,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "popular.halfword"
         begun = time.perf_counter()
-        write_model(path, popular_arrays(counts), {"profile": "default"})
+        write_model(path, popular_arrays(counts), Card(profile="default"))
         built = time.perf_counter() - begun
         begun = time.perf_counter()
         model = load(path)

@@ -23,8 +23,9 @@ from halfword.data.dataset import Split, open_dataset
 from halfword.search.model import Model, import_engine, load
 from halfword.training.mixture import sample
 from halfword.training.offers import Offers, collect, join
+from halfword.training.options import TrainOptions
 from halfword.training.ranker import PRIOR, RankerWeights, cross_entropy, every_prefix, feature_place, fit
-from halfword.training.train import TrainOptions, train
+from halfword.training.train import train
 
 CHOICES = {  # of the mixture, tried one after the other
     "discount": (0.3, 0.5, 0.65, 0.8, 0.9),

@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from safetensors.numpy import load_file
 
+from halfword.core.fields import changed
 from halfword.core.text import DEFAULT
 from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.training.network.batches import best_tokens, make_chunk, read_queries
@@ -28,7 +29,7 @@ from halfword.training.network.checkpoint import State
 from halfword.training.network.distributed import World, choose_device
 from halfword.training.network.learn_network import learn_network
 from halfword.training.network.network import Network
-from halfword.training.network.options import NetworkOptions, NetworkTraining, changed, preset_named
+from halfword.training.network.options import NetworkOptions, NetworkTraining, preset_named
 from halfword.training.network.sample import sampled_tokens
 from halfword.training.network.step import Stepper, seeded
 from halfword.training.network.train_network import RunOptions, Training
@@ -88,7 +89,7 @@ def trial(name: str, data: Dataset, options: NetworkTraining, arguments: argpars
     speeds = [epoch["queries_per_second"] for epoch in epochs]
     result = {
         "trial": name,
-        "best": learned.card["network"]["best"],
+        "best": learned.parts.network and learned.parts.network.best,
         "last": epochs[-1]["valid_loss"],
         "queries_per_second": {"median": round(statistics.median(speeds)), "first": round(speeds[0])},
         "epoch_seconds": round(statistics.median(epoch["seconds"] for epoch in epochs), 3),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from halfword import Model, load
+from halfword.core.card import Card, PartsCard, PopularCard
 from halfword.core.model_file import write_model
 from halfword.core.text import DEFAULT, Profile
 from halfword.evaluation.reproduce import machine
@@ -36,7 +37,8 @@ def make_model(tmp_path: Path) -> MakeModel:
 
     def make(counts: Mapping[str, int], profile: Profile = DEFAULT) -> Path:
         path = tmp_path / "test.halfword"
-        write_model(path, popular_arrays(dict(counts)), {"profile": profile.name, "parts": {"popular": {}}})
+        card = Card(profile=profile.name, parts=PartsCard(popular=PopularCard()))
+        write_model(path, popular_arrays(dict(counts)), card)
         return path
 
     return make

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from halfword import SearchOptions, load
+from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.model_file import Array, write_model
 from halfword.core.options import DEFAULTS
@@ -68,7 +69,7 @@ def test_pieces_of_single_bytes_make_whole_characters(tmp_path: Path) -> None:
     path = tmp_path / "bytes.halfword"
     weights = random_weights(toy, chance)
     weights["output_bias"][3 + len(PIECES) + np.array([0xC3, 0xBC])] += 5  # ü
-    write_model(path, arrays | network_arrays(weights), {"profile": "default"})
+    write_model(path, arrays | network_arrays(weights), Card(profile="default"))
     options = SearchOptions(count=50, beam=60, max_pieces=5)
     prefixes = ["", "ab", "ü", "a€"]
     answers = load_batched(path).complete_batch(prefixes, options)
@@ -120,8 +121,8 @@ def test_a_network_in_eight_bits_is_enough(tmp_path: Path) -> None:
     chance = np.random.default_rng(0)
     arrays = piece_arrays(toy, chance) | network_arrays(random_weights(toy, chance))
     rounded = {name: array for name, array in arrays.items() if f"{name}.int8" not in arrays}
-    write_model(tmp_path / "whole.halfword", arrays, {"profile": "default"})
-    write_model(tmp_path / "rounded.halfword", rounded, {"profile": "default"})
+    write_model(tmp_path / "whole.halfword", arrays, Card(profile="default"))
+    write_model(tmp_path / "rounded.halfword", rounded, Card(profile="default"))
     expected = {c.text: c.score for c in load_batched(tmp_path / "whole.halfword").complete("a")}
     found = {c.text: c.score for c in load_batched(tmp_path / "rounded.halfword").complete("a")}
     shared = found.keys() & expected.keys()

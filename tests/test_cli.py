@@ -1,13 +1,25 @@
 """The command line as a user meets it: results on stdout, one line for a mistake, nothing half-written."""
 
+import inspect
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from halfword import __version__
+from halfword.cli.options import derived
 from halfword.core.model_file import read_header
+from halfword.core.options import SearchOptions
+from halfword.core.policy import DEFAULT_POLICY
+from halfword.data.options import PrepareOptions
+from halfword.evaluation.bench import BenchOptions
+from halfword.evaluation.evaluate import EvaluateOptions
+from halfword.evaluation.reproduce.options import ReproduceOptions
+from halfword.serve.options import ServeOptions
+from halfword.training.options import TrainOptions
 from tests.conftest import COUNTS, MakeModel
 
 
@@ -31,7 +43,7 @@ def test_train_then_complete_then_evaluate(text_folder: Path, tmp_path: Path) ->
     trained = halfword("train", text_folder, "--parts", "popular", "-o", model)
     assert trained.returncode == 0
     assert "7 queries, typed 25 times" in trained.stdout
-    assert read_header(model).card["parts"] == {"popular": {"queries": 7, "rows": 25}}
+    assert read_header(model).card.parts.to_json() == {"popular": {"queries": 7, "rows": 25}}
     completed = halfword("complete", "--model", model, "new yo")
     assert (completed.stdout, completed.stderr) == ("new york times\nnew york\n", "")
     evaluated = halfword("evaluate", "--model", model, "--data", text_folder, "--json")
@@ -155,7 +167,19 @@ def test_a_folder_that_is_no_dataset_is_one_line(tmp_path: Path) -> None:
     assert_refused(halfword("train", tmp_path / "log.txt", "-o", output), "is a file, a dataset is a folder")
 
 
-COMMANDS = ["complete", "prepare", "train", "import-subword-qac", "evaluate", "bench", "info", "serve", "try", "doctor"]
+COMMANDS = [
+    "complete",
+    "prepare",
+    "train",
+    "import-subword-qac",
+    "evaluate",
+    "bench",
+    "reproduce",
+    "info",
+    "serve",
+    "try",
+    "doctor",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -184,3 +208,43 @@ def test_rare_options_are_shown_on_demand(command: str, rare: str) -> None:
     everything = halfword(command, "--help-all").stdout
     assert rare in everything
     assert len(everything.splitlines()) <= 50
+
+
+def test_the_version_is_printed() -> None:
+    assert halfword("--version").stdout == f"halfword {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("prepare", PrepareOptions),
+        ("train", TrainOptions),
+        ("evaluate", EvaluateOptions),
+        ("bench", BenchOptions),
+        ("reproduce", ReproduceOptions),
+        ("serve", ServeOptions),
+        ("complete", SearchOptions),
+    ],
+)
+def test_what_was_not_typed_keeps_the_default_of_its_dataclass(command: str, kind: type[object]) -> None:
+    function = getattr(import_module(f"halfword.cli.{command}"), command)
+    options = {option.name: option for option in derived(kind)}
+    defaults = {name: inspect.signature(function).parameters[name].default for name in options}
+    assert set(defaults.values()) <= {None, False}
+    assert options
+
+
+def test_a_wrong_choice_is_named_as_it_was_typed(text_folder: Path) -> None:
+    result = halfword("train", text_folder, "-o", text_folder.parent / "m.halfword", "--segmentation", "word")
+    assert_refused(result, "--segmentation must be one of char, bpe, unigram, got 'word'", status=2)
+
+
+def test_several_values_come_with_commas_or_one_by_one() -> None:
+    parts = next(option for option in derived(TrainOptions) if option.name == "parts")
+    assert parts.value(["popular, ngram"]) == parts.value(["popular", "ngram"]) == ("popular", "ngram")
+
+
+def test_info_prints_the_policy(make_model: MakeModel) -> None:
+    model = make_model(COUNTS)
+    assert json.loads(halfword("info", model, "--json").stdout)["policy"] == DEFAULT_POLICY.to_json()
+    assert f"policy.page\t{DEFAULT_POLICY.page:g}\n" in halfword("info", model).stdout

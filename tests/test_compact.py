@@ -8,7 +8,8 @@ from halfword.core.model_file import read_header
 from halfword.data.dataset import open_dataset
 from halfword.search.model import load
 from halfword.search.reference import PlainNeural
-from halfword.training.train import TrainOptions, train
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 from tests.toy import Toy, write_toy
 
 

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.data.dataset import open_dataset
 from halfword.search.model import import_engine, load, open_model_file
 from halfword.search.reference import PlainCompanions
 from halfword.training.companions import learn_companions
-from halfword.training.train import TrainOptions, train
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 from tests.toy import Toy, policy_for, write_toy
 
 pytestmark = pytest.mark.engine
@@ -25,7 +27,7 @@ QUERIES = st.lists(
 
 
 def write_words(path: Path, arrays: dict[str, Array]) -> Path:
-    write_model(path, arrays, {"profile": "default", "parts": {"ngram": {}}})
+    write_model(path, arrays, Card(profile="default"))
     return path
 
 

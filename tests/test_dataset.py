@@ -55,7 +55,7 @@ def test_a_failure_while_writing_keeps_the_older_one(tmp_path: Path) -> None:
 
 def test_a_file_or_a_folder_of_other_things_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(OutputError, match="holds other things than a dataset"):
+    with pytest.raises(OutputError, match="holds other files than a dataset"):
         write(tmp_path)
     with pytest.raises(OutputError, match="is a file; name a folder"):
         write(tmp_path / "notes.txt")
@@ -71,6 +71,11 @@ def test_a_folder_of_plain_files_is_read_and_normalised(tmp_path: Path) -> None:
     assert dataset.about() == {"source": ["train.query.txt", "test.query.txt.gz"]}
     with pytest.raises(DatasetError, match=r"holds no valid.query.txt"):
         dataset.rows(Split.VALID)
+
+
+def test_a_folder_of_plain_files_is_scrubbed_as_a_log_is(tmp_path: Path) -> None:
+    (tmp_path / "train.query.txt").write_text("mail joe@example.com\njoe@example.com\ncall 555-123-4567\n")
+    assert open_dataset(tmp_path).counts(Split.TRAIN) == {"mail": 1, "call": 1}
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
+from halfword.core.fields import changed
 from halfword.training.network.batches import best_tokens, make_chunk
 from halfword.training.network.distributed import World
 from halfword.training.network.network import Network
-from halfword.training.network.options import NetworkTraining, changed
+from halfword.training.network.options import NetworkTraining
 from halfword.training.network.step import Stepper, seeded
 from halfword.training.network.teacher import Teacher, taught_losses
 from halfword.training.segment import train_segmenter

@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
+from halfword.core.card import NetworkCard, PiecesCard
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import read_header
 from halfword.training.import_subword_qac import import_subword_qac
@@ -98,9 +99,9 @@ def test_the_card_names_the_profile_the_pieces_and_the_sizes(checkpoint: Path, t
     output = tmp_path / "imported.halfword"
     card = import_subword_qac(checkpoint, output)
     assert read_header(output).card == card
-    assert card["profile"] == "paper"
-    assert card["parts"]["pieces"] == {"segmentation": "bpe", "size": 30}
-    assert card["parts"]["network"] == {"embedding_size": EMBEDDING, "hidden_size": HIDDEN, "layers": 1}
+    assert card.profile == "paper"
+    assert card.parts.pieces == PiecesCard(segmentation="bpe", size=30)
+    assert card.parts.network == NetworkCard(embedding_size=EMBEDDING, hidden_size=HIDDEN, layers=1)
 
 
 @pytest.mark.parametrize("name", ["model.pt", "spm.model"])

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from halfword.core.errors import HalfwordError
-from halfword.core.interrupts import interrupts, undisturbed
+from halfword.cli.signals import Interrupted, handled_signals
+from halfword.core.interrupts import undisturbed
+from halfword.core.progress import Event, Stopped
 from halfword.search.model import DEFAULT_MODEL
 from tests.conftest import COUNTS, MakeModel
 
@@ -67,7 +68,7 @@ def data(tmp_path: Path) -> Path:
 def test_prepare_leaves_the_old_dataset_and_nothing_else(log: Path, tmp_path: Path, times: int) -> None:
     output = tmp_path / "data"
     output.mkdir()
-    (output / "dataset.json").write_text("{}")
+    (output / "dataset.json").write_text('{"format": 1}')
     process = start("prepare", log, "-o", output)
     lines = interrupt(process, lambda: list(tmp_path.glob(".data.*/log.duckdb")), times)
     assert lines == ["halfword: interrupted"]
@@ -125,16 +126,51 @@ def test_measuring_ends_quietly(command: tuple[str, ...], data: Path) -> None:
 
 def test_ctrl_c_waits_while_something_is_cleaned_up() -> None:
     done = []
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), handled_signals():  # noqa: PT012
         with undisturbed():
-            signal.raise_signal(signal.SIGINT)
+            with undisturbed():
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
             done.append("cleaned up")
         done.append("never")
     assert done == ["cleaned up"]
 
 
-def test_a_mistake_tells_which_signal_is_behind_it() -> None:
-    with pytest.raises(HalfwordError) as caught, interrupts():  # noqa: PT012
+STEP = Event("epoch 1/3", resumable=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_work_that_can_be_resumed_is_asked_to_stop(number: signal.Signals) -> None:
+    with pytest.raises(Interrupted, match="stopped") as caught, handled_signals() as signals:  # noqa: PT012
+        signals.heed(STEP)
+        signal.raise_signal(number)  # in the middle of a step
+        signals.heed(STEP)
+    assert caught.value.status == 128 + number
+
+
+def test_a_second_ctrl_c_ends_at_once() -> None:
+    with pytest.raises(KeyboardInterrupt), handled_signals() as signals:  # noqa: PT012
+        signals.heed(STEP)
         signal.raise_signal(signal.SIGINT)
-        raise HalfwordError("stopped")
-    assert caught.value.signal == signal.SIGINT
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_signal_at_the_end_of_a_training_is_not_lost() -> None:
+    with pytest.raises(KeyboardInterrupt), handled_signals() as signals:  # noqa: PT012
+        signals.heed(STEP)
+        signal.raise_signal(signal.SIGINT)
+        signals.heed(Event("learning the n-gram memory"))
+
+
+def test_a_polite_kill_cleans_up() -> None:
+    with pytest.raises(SystemExit) as caught, handled_signals():
+        signal.raise_signal(signal.SIGTERM)
+    assert caught.value.code == 128 + signal.SIGTERM
+
+
+def test_a_stop_without_a_signal_stays_what_it_is_and_the_handlers_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(Stopped, match="enough") as caught, handled_signals():
+        raise Stopped("enough")
+    assert not isinstance(caught.value, Interrupted)
+    assert signal.getsignal(signal.SIGINT) is before

@@ -9,6 +9,7 @@ import pytest
 from safetensors import safe_open
 
 from halfword import load
+from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OutputError
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY
@@ -20,9 +21,9 @@ pytestmark = pytest.mark.engine
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a.halfword"
     arrays = {"popular.text": Array("U8", b"abc"), "popular.sum": Array("U64", struct.pack("<2Q", 1, 2))}
-    write_model(path, arrays, {"profile": "default", "note": "한국어"})
+    write_model(path, arrays, Card(profile="default", note="한국어"))
     header = read_header(path)
-    assert header.card == {"profile": "default", "note": "한국어"}
+    assert header.card == Card(profile="default", note="한국어")
     content = path.read_bytes()
     for name, array in arrays.items():
         place = header.places[name]
@@ -131,9 +132,9 @@ def test_a_damaged_file_gives_an_error_or_an_answer_but_never_a_crash(make_model
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="does not exist; create it first"):
-        write_model(tmp_path / "nowhere" / "a.halfword", {}, {})
+        write_model(tmp_path / "nowhere" / "a.halfword", {}, Card())
     with pytest.raises(OutputError, match="is a folder; name a file"):
-        write_model(tmp_path, {}, {})
+        write_model(tmp_path, {}, Card())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -141,6 +142,6 @@ def test_an_old_file_stays_when_writing_a_new_one_fails(make_model: MakeModel, t
     path = make_model(COUNTS)
     before = path.read_bytes()
     with pytest.raises(TypeError):
-        write_model(path, {"popular.text": Array("U8", "not bytes")}, {})  # type: ignore[arg-type]
+        write_model(path, {"popular.text": Array("U8", "not bytes")}, Card())  # type: ignore[arg-type]
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

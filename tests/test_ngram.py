@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfword._engine import ArrayPlace, EngineFileError, ModelFile, Ngram
+from halfword.core.card import Card
 from halfword.core.errors import DatasetError, OptionError
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.training.kneser_ney import Corpus, count_ngrams, estimate
@@ -85,7 +86,7 @@ def corpus_of(queries: Queries, vocabulary: int = VOCABULARY) -> Corpus:
 
 
 def write(path: Path, arrays: dict[str, Array]) -> Path:
-    write_model(path, arrays, {})
+    write_model(path, arrays, Card())
     return path
 
 

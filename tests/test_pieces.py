@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from halfword.core.card import Card
 from halfword.core.model_file import read_header, write_model
 from halfword.search.model import import_engine, open_model_file
 from halfword.training.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
@@ -62,7 +63,7 @@ def test_it_cuts_as_sentencepiece_does(kind: Kind, unseen: str, tmp_path: Path) 
     counts = dict.fromkeys(queries(chance, 3000), 1)
     segmenter: Segmenter = train_segmenter(counts, SegmentOptions(kind=kind, size=170))
     path = tmp_path / "pieces.halfword"
-    write_model(path, piece_arrays(segmenter), {"profile": "default"})
+    write_model(path, piece_arrays(segmenter), Card(profile="default"))
     engine = import_engine().Segmenter(open_model_file(path, read_header(path)))
     asked = [query + chance.choice([*unseen, ""]) + chance.choice(["", "a"]) for query in queries(chance, 4000)]
     assert engine.segment_batch(asked) == segmenter.encode(asked)

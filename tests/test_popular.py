@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from halfword import Completion, SearchOptions, load
+from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OptionError, TextError
 from halfword.core.text import PAPER
 from halfword.search.reference import PlainPopular
@@ -136,7 +137,7 @@ def test_a_model_of_no_part_cannot_complete(tmp_path: Path) -> None:
     from halfword.core.model_file import write_model
 
     path = tmp_path / "empty.halfword"
-    write_model(path, {}, {"profile": "default"})
+    write_model(path, {}, Card(profile="default"))
     with pytest.raises(ModelFileError, match="has no part that can complete"):
         load(path)
 

@@ -10,12 +10,12 @@ import pytest
 
 from halfword.core.errors import HalfwordError, LogError, OptionError, OutputError
 from halfword.core.filters import Blocklist
+from halfword.core.progress import Event
 from halfword.core.text import PAPER, normalise_query
 from halfword.data.dataset import Split, open_dataset
 from halfword.data.funnel import Funnel
-from halfword.data.guess_columns import ColumnNames
-from halfword.data.pipeline import PrepareOptions, prepare
-from halfword.data.splits import SplitBy, SplitOptions
+from halfword.data.options import ColumnNames, PrepareOptions, SplitBy, SplitOptions
+from halfword.data.pipeline import prepare
 
 # Ibis 12 calls what DuckDB 2 has renamed.
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -263,7 +263,7 @@ def test_an_empty_blocklist_is_refused(tmp_path: Path) -> None:
 def test_a_folder_of_other_things_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     write_lines(tmp_path / "data" / "thesis.txt", ["years of work"])
-    with pytest.raises(OutputError, match="holds other things than a dataset"):
+    with pytest.raises(OutputError, match="holds other files than a dataset"):
         run(write_lines(tmp_path / "log.txt", ["new york"]))
 
 
@@ -283,9 +283,9 @@ def test_a_failure_leaves_the_old_dataset_and_nothing_else(tmp_path: Path, monke
 
 
 def test_progress_tells_the_stages_in_their_order(tmp_path: Path) -> None:
-    stages: dict[str, tuple[int, int]] = {}
+    stages: dict[str, Event] = {}
     log = write_lines(tmp_path / "log.txt", ["new york"])
     options = PrepareOptions(split=ROWS_ONLY)
-    prepare([log], tmp_path / "data", options, lambda stage, done, total: stages.update({stage: (done, total)}))
+    prepare([log], tmp_path / "data", options, lambda event: stages.update({event.stage: event}))
     assert list(stages) == ["reading", "counting", "writing"]
-    assert stages["reading"][0] == stages["reading"][1] == log.stat().st_size
+    assert stages["reading"].done == stages["reading"].total == log.stat().st_size

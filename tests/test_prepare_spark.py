@@ -8,8 +8,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 from halfword.core.errors import LogError
-from halfword.data.pipeline import Engine, PrepareOptions, prepare
-from halfword.data.splits import SplitOptions
+from halfword.data.options import Engine, PrepareOptions, SplitOptions
+from halfword.data.pipeline import prepare
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [

@@ -12,12 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfword.core.errors import LogError
+from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PAPER, Profile
 from halfword.data import log_json, read_log
-from halfword.data.guess_columns import ColumnNames
-from halfword.data.log_columns import counts_of, microseconds, queries_of, query_of, times_of, whole_number
+from halfword.data.log_columns import counts_of, queries_of, times_of, whole_number
 from halfword.data.log_format import LogFile, find_files
+from halfword.data.options import ColumnNames
 from halfword.data.read_log import read_batches
+from halfword.data.times import microseconds
 
 LONGEST = 50
 AOL = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"

@@ -18,15 +18,19 @@ pytest.importorskip("torch")
 pytest.importorskip("sentencepiece")
 
 from halfword import load
+from halfword.core.card import Card
 from halfword.core.errors import OptionError, OutputError
 from halfword.data.dataset import Dataset, open_dataset
 from halfword.evaluation.evaluate import EvaluateOptions, evaluate
-from halfword.evaluation.reproduce import ReproduceOptions, reproduce, workflow
+from halfword.evaluation.reproduce import options as reproduce_options
+from halfword.evaluation.reproduce import workflow
 from halfword.evaluation.reproduce.models import Models
+from halfword.evaluation.reproduce.options import ReproduceOptions
 from halfword.evaluation.reproduce.quality import Quality, Question, completer_of, measure_quality
 from halfword.evaluation.reproduce.recipes import Recipe, paper_network
 from halfword.evaluation.reproduce.rows import ROWS, chosen_rows
-from halfword.training.train import TrainOptions
+from halfword.evaluation.reproduce.workflow import reproduce
+from halfword.training.options import TrainOptions
 
 pytestmark = pytest.mark.engine
 SOME = ("mpc", "bpe-256", "bpe-256-r", "sr-256-r-m", "fast", "bpe-4096-r")
@@ -133,7 +137,7 @@ def test_a_changed_recipe_or_search_makes_a_row_anew(
         rows["sr-256-r-m"] = replace(rows["sr-256-r-m"], model=paper_network("unigram", seed=1))
         return list(rows.values())
 
-    monkeypatch.setattr(workflow, "chosen_rows", changed)
+    monkeypatch.setattr(reproduce_options, "chosen_rows", changed)
     rows = ("mpc", "bpe-256", "bpe-256-r", "sr-256-r-m")
     steps = ("train", "quality")
     reproduce(open_dataset(log), moved, ReproduceOptions(rows=rows, quick=True, device="cpu", steps=steps))
@@ -223,11 +227,10 @@ def test_teachers_are_trained_before_their_student(
 ) -> None:
     trained: list[tuple[str, tuple[str, ...]]] = []
 
-    def pretend(data: Dataset, output: Path, options: TrainOptions, progress: Any) -> dict[str, Any]:
-        assert options.network is not None
+    def pretend(data: Dataset, output: Path, options: TrainOptions, progress: Any) -> Card:
         trained.append((output.stem, options.network.teachers))
         output.write_text(output.stem)
-        return {"parts": {}}
+        return Card()
 
     monkeypatch.setattr("halfword.evaluation.reproduce.models.train", pretend)
     teacher = paper_network("bpe", name="wide", hidden_size=1200)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword.core.scrub import scrub
+from halfword.core.scrub import query_of, scrub
 from halfword.core.text import DEFAULT, normalise_query
-from halfword.data.log_columns import queries_of, query_of
+from halfword.data.log_columns import queries_of
 
 ORDINARY = """\
 zip 90210|boeing 747-400|2006-03-01|windows 3.1|24/7|2006 2007 2008 quarters|1999-2000 2001-2002|firefox 1.5.0.12

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from halfword.core.card import Card
 from halfword.core.model_file import write_model
 from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS
@@ -33,7 +34,7 @@ STALE = {"text": "stale", "score": -1, "source": "model", "highlight": {"typed":
 
 
 def write_counts(path: Path) -> Path:
-    write_model(path, popular_arrays(COUNTS), {"profile": "default", "parts": {"popular": {}}})
+    write_model(path, popular_arrays(COUNTS), Card(profile="default"))
     return path
 
 

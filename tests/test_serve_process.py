@@ -18,6 +18,7 @@ from threading import Barrier
 
 import pytest
 
+from halfword.core.card import Card
 from halfword.core.model_file import write_model
 from halfword.serve.http.request import LARGEST_HEAD
 from halfword.serve.models import fingerprint
@@ -28,7 +29,7 @@ from tests.serving import Answer, Server, serving
 
 def write(path: Path, counts: dict[str, int]) -> Path:
     """Put a model in the place of another, whole."""
-    write_model(path, popular_arrays(counts), {"profile": "default", "parts": {"popular": {}}})
+    write_model(path, popular_arrays(counts), Card(profile="default"))
     return path
 
 

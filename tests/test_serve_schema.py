@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from halfword.core.card import Card
 from halfword.core.model_file import write_model
 from halfword.serve.http.openapi import document
 from halfword.serve.options import Limits
@@ -22,7 +23,7 @@ schemathesis = pytest.importorskip("schemathesis")
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     model: Path = tmp_path_factory.mktemp("model") / "m.halfword"
-    write_model(model, popular_arrays(COUNTS), {"profile": "default", "parts": {"popular": {}}})
+    write_model(model, popular_arrays(COUNTS), Card(profile="default"))
     with serving(model) as running:
         yield running
 

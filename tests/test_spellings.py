@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from halfword.core.card import Card
 from halfword.core.filters import SHIPPED, read_phrases
 from halfword.core.letters import letters, without_lead
 from halfword.core.model_file import Array, read_header, write_model
@@ -16,8 +17,9 @@ from halfword.core.text import DEFAULT
 from halfword.data.dataset import open_dataset
 from halfword.search.model import Model, engine_options, import_engine, load, open_model_file
 from halfword.search.reference import PlainSpellings
+from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
-from halfword.training.train import TrainOptions, popular_arrays, train
+from halfword.training.train import popular_arrays, train
 from tests.toy import Toy, policy_for, write_toy
 
 pytestmark = pytest.mark.engine
@@ -50,7 +52,7 @@ def arrays_of(counts: dict[str, int]) -> dict[str, Array]:
 
 
 def write_queries(path: Path, arrays: dict[str, Array]) -> Path:
-    write_model(path, arrays, {"profile": "default", "parts": {"popular": {}}})
+    write_model(path, arrays, Card(profile="default"))
     return path
 
 

@@ -6,15 +6,17 @@ import pytest
 import torch
 
 from halfword.core.errors import ModelFileError
+from halfword.core.fields import changed
 from halfword.data.dataset import open_dataset
 from halfword.training.network.batches import best_tokens, make_chunk
 from halfword.training.network.distributed import World
 from halfword.training.network.network import IGNORED, Network
-from halfword.training.network.options import NetworkTraining, changed
+from halfword.training.network.options import NetworkTraining
 from halfword.training.network.step import Stepper, seeded
 from halfword.training.network.teacher import Teacher, mean_probabilities, read_teacher, taught_losses
+from halfword.training.options import TrainOptions
 from halfword.training.segment import train_segmenter
-from halfword.training.train import TrainOptions, train
+from halfword.training.train import train
 from tests.training import COUNTS, SMALL, make_dataset
 
 CPU = torch.device("cpu")
@@ -72,7 +74,7 @@ def test_a_model_file_teaches_the_next(tmp_path: Path) -> None:
         tmp_path / "pupil.halfword",
         TrainOptions(parts=("network",), network=options, device="cpu"),
     )
-    assert card["parts"]["network"]["options"]["teachers"] == [str(teacher)]
+    assert card.to_json()["parts"]["network"]["options"]["teachers"] == [str(teacher)]
 
 
 def test_a_teacher_reads_as_it_was_written(tmp_path: Path) -> None:

@@ -9,14 +9,20 @@ from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
-from halfword.cli.commands import app
+from halfword.cli.main import app
+from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OptionError, OutputError
+from halfword.core.fields import changed
 from halfword.core.model_file import read_header
+from halfword.core.progress import Event, Progress, Stopped, quiet
 from halfword.data.dataset import Dataset, open_dataset
 from halfword.training import train_best as best
-from halfword.training.network.options import TEACHERS, NetworkTraining, changed, checkpoint_path
-from halfword.training.train import TrainOptions
+from halfword.training.network.options import TEACHERS, NetworkTraining, checkpoint_path
+from halfword.training.network.train_network import TrainingStopped
+from halfword.training.options import TrainOptions
 from tests.training import SMALL, make_dataset
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 WIDE = changed(SMALL, {"hidden_size": 24})
 PUPIL = TrainOptions(parts=("network",), network=SMALL, device="cpu")
@@ -28,9 +34,25 @@ def data(tmp_path: Path) -> Dataset:
 
 
 def train(
-    data: Dataset, output: Path, options: TrainOptions = PUPIL, teacher: NetworkTraining = WIDE
-) -> dict[str, Any]:
-    return best.train_best(data, output, options, teacher, lambda stage: None)
+    data: Dataset,
+    output: Path,
+    options: TrainOptions = PUPIL,
+    teacher: NetworkTraining = WIDE,
+    progress: Progress = quiet,
+) -> Card:
+    return best.train_best(data, output, options, progress, teacher)
+
+
+def stop_in(stage: str, seen: list[str] | None = None) -> Progress:
+    """Return a progress function that stops in the middle of a stage, and notes those that it has seen."""
+
+    def progress(event: Event) -> None:
+        if seen is not None:
+            seen.append(event.stage)
+        if event.stage == stage and "queries/s" in event.detail:
+            raise Stopped
+
+    return progress
 
 
 def teachers_of(model: Path) -> list[Path]:
@@ -40,11 +62,12 @@ def teachers_of(model: Path) -> list[Path]:
 def test_the_wide_networks_stay_beside_the_one_they_taught(data: Dataset, tmp_path: Path) -> None:
     card = train(data, tmp_path / "my.halfword")
     teachers = teachers_of(tmp_path / "my.halfword")
-    cards = [read_header(teacher).card["parts"]["network"] for teacher in teachers]
+    cards = [read_header(teacher).card.to_json()["parts"]["network"] for teacher in teachers]
     assert {each["hidden_size"] for each in cards} == {24}
     assert [each["options"]["seed"] for each in cards] == list(range(TEACHERS))
-    assert card["parts"]["network"]["hidden_size"] == SMALL.network.hidden_size
-    assert card["parts"]["network"]["options"]["teachers"] == [str(teacher) for teacher in teachers]
+    network = card.to_json()["parts"]["network"]
+    assert network["hidden_size"] == SMALL.network.hidden_size
+    assert network["options"]["teachers"] == [str(teacher) for teacher in teachers]
     assert not any(checkpoint_path(teacher).exists() for teacher in teachers)
 
 
@@ -53,13 +76,13 @@ def test_a_finished_teacher_is_not_trained_again(
 ) -> None:
     model = tmp_path / "my.halfword"
     teachers = teachers_of(model)
-    first, second, third = teachers[:3]
+    third = teachers[2]
     train(data, model)
     trained: list[tuple[str, bool]] = []
 
-    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
+    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> Card:
         trained.append((output.name, options.resume))
-        return {}
+        return Card()
 
     def trained_by(*arguments: Any) -> list[tuple[str, bool]]:
         trained.clear()
@@ -71,16 +94,64 @@ def test_a_finished_teacher_is_not_trained_again(
     assert trained_by(going_on) == [(model.name, False)]
     again = [(path.name, False) for path in (*teachers, model)]
     assert trained_by() == again
-    changed_mind = [(path.name, True) for path in teachers]
-    assert trained_by(going_on, changed(WIDE, {"seed": 7})) == [*changed_mind, (model.name, False)]
-    checkpoint_path(model).touch()
-    assert trained_by(going_on) == [(model.name, True)]
-    checkpoint_path(second).touch()
-    assert trained_by(going_on) == [(second.name, True), (model.name, True)]
     third.unlink()
-    assert trained_by(going_on) == [(second.name, True), (third.name, False), (model.name, True)]
-    first.unlink()
-    assert trained_by(going_on)[0] == (first.name, True)  # which says that there is nothing to go on with
+    assert trained_by(going_on) == [(third.name, False), (model.name, False)]
+
+
+def test_a_training_that_was_stopped_goes_on_where_it_was(data: Dataset, tmp_path: Path) -> None:
+    model = tmp_path / "my.halfword"
+    with pytest.raises(TrainingStopped, match="stopped in epoch 2"):
+        train(data, model, progress=stop_in("teacher 2: epoch 2/3"))
+    assert [path.exists() for path in teachers_of(model)] == [True, False, False, False, False]
+    stages: list[str] = []
+    with pytest.raises(TrainingStopped, match="stopped in epoch 3"):
+        train(data, model, replace(PUPIL, resume=True), progress=stop_in("epoch 3/3", stages))
+    assert not any(stage.startswith("teacher 1") for stage in stages)
+    assert next(stage for stage in stages if "epoch" in stage) == "teacher 2: epoch 2/3"
+    with pytest.raises(ModelFileError, match=r"my.halfword.checkpoint was made with other options \(seed was 0, is 7"):
+        train(data, model, replace(PUPIL, resume=True, network=changed(SMALL, {"seed": 7})))
+    resumed = train(data, model, replace(PUPIL, resume=True))
+    whole = train(data, tmp_path / "whole.halfword")
+    best, expected = (card.to_json()["parts"]["network"]["best"]["valid_loss"] for card in (resumed, whole))
+    assert best == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"seed": 7}, r"my.teacher-1.halfword was made with other options \(seed was 0, is 7\)"),
+        ({"learning_rate": 0.01}, r"other options \(learning_rate was 0.02, is 0.01\)"),
+        ({"batch": 4}, r"other options \(batch was 8, is 4\)"),
+        ({"clip": 0.5}, r"other options \(clip was 0.25, is 0.5\)"),
+    ],
+)
+def test_teachers_that_were_trained_with_other_options_are_refused(
+    data: Dataset, tmp_path: Path, change: dict[str, Any], line: str
+) -> None:
+    model = tmp_path / "my.halfword"
+    with pytest.raises(TrainingStopped):
+        train(data, model, progress=stop_in("teacher 2: epoch 1/3"))
+    with pytest.raises(ModelFileError, match=line):
+        train(data, model, replace(PUPIL, resume=True), changed(WIDE, change))
+
+
+@pytest.mark.parametrize("split", ["train", "valid"])
+def test_teachers_that_learned_from_other_data_of_the_same_file_names_are_refused(
+    data: Dataset, tmp_path: Path, split: str
+) -> None:
+    model = tmp_path / "my.halfword"
+    with pytest.raises(TrainingStopped):
+        train(data, model, progress=stop_in("teacher 2: epoch 1/3"))
+    file = data.path / f"{split}.query.txt"
+    rows = file.read_text().splitlines()
+    file.write_text("\n".join([rows[-1], *rows[1:]]) + "\n")  # the same number of rows
+    with pytest.raises(ModelFileError, match="was made with other data"):
+        train(data, model, replace(PUPIL, resume=True))
+
+
+def test_there_must_be_something_to_resume(data: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="nothing to resume; leave out --resume"):
+        train(data, tmp_path / "my.halfword", replace(PUPIL, resume=True))
 
 
 def test_what_would_stop_the_last_training_is_found_before_the_first(data: Dataset, tmp_path: Path) -> None:
@@ -97,18 +168,15 @@ def test_the_command_passes_on_what_both_must_share(
 ) -> None:
     asked: list[tuple[TrainOptions, NetworkTraining]] = []
 
-    def note(
-        data: Dataset, output: Path, options: TrainOptions, teacher: NetworkTraining, progress: object
-    ) -> dict[str, Any]:
-        asked.append((options, teacher))
-        return {"parts": {}}
+    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> Card:
+        asked.append((options, best.teacher_of(options.network)))
+        return Card()
 
     monkeypatch.setattr(best, "train_best", note)
     arguments = ["train", str(data.path), "-o", str(tmp_path / "my.halfword"), "--best", "--seed", "3"]
     done = CliRunner().invoke(app, [*arguments, "--hidden-size", "99", "--learning-rate", "0.01"])
     assert done.exit_code == 0, done.output
     ((options, teacher),) = asked
-    assert options.network is not None
     assert (options.network.network.hidden_size, teacher.network.hidden_size) == (99, 1200)
     assert options.network.seed == teacher.seed == 3
     assert options.network.learning_rate == teacher.learning_rate == 0.01
@@ -117,10 +185,9 @@ def test_the_command_passes_on_what_both_must_share(
 def test_the_time_limit_is_shared(data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
-    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> dict[str, Any]:
-        assert options.network is not None
+    def note(data: Dataset, output: Path, options: TrainOptions, progress: object) -> Card:
         limits.append(options.network.time_limit)
-        return {}
+        return Card()
 
     monkeypatch.setattr(best, "train", note)
     limited = replace(SMALL, time_limit=30.0)

@@ -27,7 +27,7 @@ def test_train_writes_a_model_a_log_and_a_plot(data: Path, tmp_path: Path) -> No
     done = halfword("train", data, "--parts", "network", "-o", model, *sizes, "--device", "cpu", "--json")
     assert done.returncode == 0, done.stderr
     card = json.loads(done.stdout)
-    assert read_header(model).card == card
+    assert read_header(model).card.to_json() == card
     assert read_header(model).holds("network")
     assert card["parts"]["network"]["epochs"] == 2
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -41,7 +41,7 @@ def test_train_writes_a_model_a_log_and_a_plot(data: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "status", "reason"),
     [
-        (("--segmentation", "word"), 2, "choose one of: char, bpe, unigram"),
+        (("--segmentation", "word"), 2, "--segmentation must be one of char, bpe, unigram, got 'word'"),
         (("--preset", "huge"), 2, "choose one of: default, fast, teacher, taught, paper"),
         (("--epochs", "0"), 2, "epochs must lie between"),
         (("--vocabulary", "5000"), 2, "larger than the data allows"),

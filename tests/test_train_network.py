@@ -6,6 +6,7 @@ import math
 import os
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from halfword.core.card import NetworkCard, PiecesCard
 from halfword.core.errors import HalfwordError, ModelFileError, OptionError, OutputError
+from halfword.core.fields import changed
+from halfword.core.progress import Event, Progress, Stopped, quiet
 from halfword.data.dataset import open_dataset
 from halfword.training.network.learn_network import LearnedNetwork, learn_network
-from halfword.training.network.options import NetworkTraining, Schedule, changed
+from halfword.training.network.options import NetworkTraining, Schedule
 from halfword.training.network.train_network import RunOptions, Training, TrainingStopped
 from tests.training import SMALL, make_dataset, run_python
 
@@ -34,24 +38,29 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "test.halfword"
 
 
-def quiet(stage: str) -> None:
-    pass
-
-
 def learn(data: Path, output: Path, options: NetworkTraining = SMALL, **run: Any) -> LearnedNetwork:
     progress = run.pop("progress", quiet)
     return learn_network(open_dataset(data), output, options, RunOptions(device="cpu", **run), progress)
 
 
-def stop_after(reports: int, action: Callable[[], None]) -> Callable[[str], None]:
+def stop() -> None:
+    raise Stopped
+
+
+def stop_after(reports: int, action: Callable[[], None] = stop) -> Progress:
     left = [reports]
 
-    def progress(stage: str) -> None:
-        left[0] -= "queries/s" in stage
+    def progress(event: Event) -> None:
+        left[0] -= "queries/s" in event.detail
         if left[0] == 0:
             action()
 
     return progress
+
+
+def network_of(learned: LearnedNetwork) -> NetworkCard:
+    assert learned.parts.network is not None
+    return learned.parts.network
 
 
 def same_arrays(one: LearnedNetwork, other: LearnedNetwork) -> bool:
@@ -64,7 +73,7 @@ def test_the_loss_falls_and_the_card_tells_it(data: Path, output: Path) -> None:
     assert len(log) == 12
     assert log[-1]["train_loss"] < 0.6 * log[0]["train_loss"]
     best = min(log, key=lambda entry: entry["valid_loss"])
-    assert learned.card["network"]["best"] == best
+    assert network_of(learned).best == best
     assert best["valid_perplexity"] == pytest.approx(math.exp(best["valid_loss"] / (32 / 4)))
     assert Path(f"{output}.loss.svg").read_text().count("polyline") == 2
 
@@ -83,13 +92,13 @@ def test_the_weights_kept_are_those_of_the_best_epoch(
     monkeypatch.setattr(Training, "validate", validate)
     learned = learn(data, output)
     assert learned.arrays["network.embedding"].data == weights[1]
-    assert learned.card["network"]["best"]["epoch"] == 2
+    assert (network_of(learned).best or {})["epoch"] == 2
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 def test_every_segmentation_trains(data: Path, output: Path, kind: str) -> None:
     learned = learn(data, output, changed(SMALL, {"kind": kind, "size": 26, "epochs": 1}))
-    assert learned.card["pieces"] == {"segmentation": kind, "size": 26}
+    assert learned.parts.pieces == PiecesCard(segmentation=kind, size=26)
 
 
 def test_a_seed_decides_everything(data: Path, tmp_path: Path) -> None:
@@ -127,23 +136,42 @@ def test_a_killed_training_resumes_to_the_same_bits(data: Path, tmp_path: Path, 
     assert losses[0] == losses[1]
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(data: Path, output: Path, tmp_path: Path) -> None:
-    interrupt = stop_after(5, lambda: os.kill(os.getpid(), signal.SIGINT))
+@pytest.mark.parametrize("reports", [1, 5, 7, 21])  # 7 is the last step of the first epoch, 21 the last of all
+def test_a_stop_saves_and_says_how_to_go_on(data: Path, output: Path, tmp_path: Path, reports: int) -> None:
     with pytest.raises(TrainingStopped, match="--resume"):
-        learn(data, output, progress=interrupt)
+        learn(data, output, progress=stop_after(reports))
     assert same_arrays(learn(data, output, resume=True), learn(data, tmp_path / "whole"))
+
+
+def test_a_stop_during_the_last_validation_keeps_a_checkpoint(data: Path, output: Path, tmp_path: Path) -> None:
+    def progress(event: Event) -> None:
+        if str(event) == "epoch 3/3, validating":
+            raise Stopped
+
+    with pytest.raises(TrainingStopped, match="stopped in epoch 3"):
+        learn(data, output, progress=progress)
+    assert same_arrays(learn(data, output, resume=True), learn(data, tmp_path / "whole"))
+
+
+def test_a_training_outside_the_main_thread_works_and_leaves_the_signals_alone(
+    data: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *handler: pytest.fail("a signal handler was set"))
+    with ThreadPoolExecutor(1) as pool:
+        learned = pool.submit(learn, data, output).result()
+    assert network_of(learned).epochs == 3
 
 
 def test_a_stopped_training_is_not_overwritten_by_a_slip(data: Path, output: Path) -> None:
     with pytest.raises(TrainingStopped):
-        learn(data, output, progress=stop_after(5, lambda: os.kill(os.getpid(), signal.SIGINT)))
+        learn(data, output, progress=stop_after(5))
     with pytest.raises(ModelFileError, match="--resume"):
         learn(data, output)
 
 
 def test_resuming_asks_for_the_same_options_and_data(data: Path, output: Path, tmp_path: Path) -> None:
     with pytest.raises(TrainingStopped):
-        learn(data, output, progress=stop_after(5, lambda: os.kill(os.getpid(), signal.SIGINT)))
+        learn(data, output, progress=stop_after(5))
     with pytest.raises(ModelFileError, match="batch was 8, is 16"):
         learn(data, output, replace(SMALL, batch=16), resume=True)
     (data / "train.query.txt").write_text("something else\n" * 20)
@@ -183,14 +211,14 @@ def test_a_full_disk_is_a_line_and_keeps_the_last_checkpoint(
     with pytest.raises(OutputError, match="No space left"):
         learn(data, output, progress=fill, checkpoint_minutes=0)
     monkeypatch.undo()
-    assert learn(data, output, resume=True).card["network"]["epochs"] == 3
+    assert network_of(learn(data, output, resume=True)).epochs == 3
 
 
 def test_a_time_limit_ends_training_with_the_learning_rate_brought_down(data: Path, output: Path) -> None:
     learned = learn(data, output, replace(SMALL, epochs=10_000, time_limit=0.03))
-    network = learned.card["network"]
-    assert network["minutes"] < 0.1
-    assert network["epochs"] < 10_000
+    network = network_of(learned)
+    assert (network.minutes or 0) < 0.1
+    assert (network.epochs or 0) < 10_000
     log = [json.loads(line) for line in Path(f"{output}.log.jsonl").read_text().splitlines()]
     assert log[-1]["learning_rate"] < 0.1 * SMALL.learning_rate
 
@@ -219,8 +247,10 @@ TWO = """
 import json, sys
 from pathlib import Path
 from halfword.data.dataset import open_dataset
-from halfword.training.network.options import changed
-from halfword.training.train import TrainOptions, train
+from halfword.core.fields import changed
+from halfword.core.progress import Event, Progress, Stopped, quiet
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 from tests.training import SMALL
 options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": int(sys.argv[3])})
 options = TrainOptions(parts=("network",), network=options, device="cpu")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from halfword.cli.doctor import card_line, processor_line
+from halfword.cli.findings import card_line, processor_line
+from halfword.core.card import Card
 from halfword.core.model_file import write_model
 from halfword.search.model import load
 from halfword.training.train import popular_arrays
@@ -19,7 +20,7 @@ ESCAPE, CONTROL_C, CONTROL_D, EMPTY, TAB, DOWN, RIGHT = "\x1b", "\x03", "\x04", 
 
 
 def write(path: Path, counts: dict[str, int]) -> Path:
-    write_model(path, popular_arrays(counts), {"profile": "default", "parts": {"popular": {}}})
+    write_model(path, popular_arrays(counts), Card(profile="default"))
     return path
 
 
@@ -124,4 +125,4 @@ def test_a_processor_is_described_in_a_line(tmp_path: Path) -> None:
 
 
 def test_a_card_is_described_in_a_line() -> None:
-    assert card_line({"parts": {"ngram": {}}, "note": "old queries"}) == "ngram; note: old queries"
+    assert card_line(Card.from_json({"parts": {"ngram": {}}, "note": "old queries"})) == "ngram; note: old queries"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.model import engine_policy, import_engine, open_model_file
@@ -53,7 +54,7 @@ class Toy:
 def write_toy(path: Path, toy: Toy) -> Path:
     """Write a model file of the parts that `toy` names."""
     chance = np.random.default_rng(toy.seed)
-    card = {"profile": "default", "parts": {part: {} for part in toy.parts}}
+    card = Card.from_json({"profile": "default", "parts": {part: {} for part in toy.parts}})
     arrays: dict[str, Array] = {}
     if {"network", "ngram"} & set(toy.parts):
         arrays |= piece_arrays(toy, chance)

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from halfword.training.network.options import NetworkTraining, changed
+from halfword.core.fields import changed
+from halfword.training.network.options import NetworkTraining
 
 COUNTS = {
     "new york": 9,

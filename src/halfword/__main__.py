@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; Ctrl-C ends it with one line and the status that shells expect."""
     try:
-        from halfword.cli.commands import main as run
+        from halfword.cli.main import main as run
 
         run()
     except KeyboardInterrupt:

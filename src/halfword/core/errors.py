@@ -9,8 +9,6 @@ INTERRUPTED = 130  # the exit status after Ctrl-C, as shells have it
 class HalfwordError(Exception):
     """A mistake that was foreseen; its text is written for the person who made it."""
 
-    signal = 0  # the number of the signal that is behind it, as Ctrl-C may be
-
 
 class OptionError(HalfwordError, ValueError):
     """An option outside its range, or two options that exclude each other."""

@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -44,12 +44,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def whole_folder(path: Path, marker: str) -> Iterator[Path]:
-    """Yield a folder aside that becomes `path` when the block ends well; one already there is replaced.
-
-    Only a folder that is empty or holds a file named `marker` is replaced: nobody's work is overwritten by a slip.
-    """
-    check_output_folder(path, marker)
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder aside that becomes `path` when the block ends well; one already there is replaced."""
     with scratch_folder(path) as folder:
         aside = folder / path.name
         aside.mkdir()
@@ -59,20 +55,33 @@ def whole_folder(path: Path, marker: str) -> Iterator[Path]:
             _swap(aside, path)
 
 
-def check_output_file(path: Path) -> None:
-    """Refuse, before any work is done, a `path` at which no file can appear."""
+def check_output_file(path: Path, is_ours: Callable[[Path], bool] = lambda path: True, kind: str = "file") -> None:
+    """Refuse, before any work is done, a `path` at which no file can appear, or at which another kind of file lies."""
     if path.is_dir():
         raise OutputError(f"{path} is a folder; name a file")
     if not path.parent.is_dir():
         raise OutputError(f"{path}: the folder {path.parent} does not exist; create it first")
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise OutputError(f"{path} is a {_kind_of(path)}; name a file")
+    if not is_ours(path):
+        raise OutputError(f"{path} is there already and is not a {kind}; name a new file or move this one away")
 
 
-def check_output_folder(path: Path, marker: str) -> None:
-    """Refuse, before any work is done, a `path` that holds something else than a folder of ours."""
-    if path.exists() and not path.is_dir():
-        raise OutputError(f"{path} is a file; name a folder")
-    if path.is_dir() and any(path.iterdir()) and not (path / marker).exists():
-        raise OutputError(f"{path} holds other things than a dataset; name a new folder or empty this one")
+def check_output_folder(path: Path, is_ours: Callable[[Path], bool], kind: str) -> None:
+    """Refuse, before any work is done, a `path` at which no folder can appear, or at which another kind of one lies."""
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise OutputError(f"{path} is a {_kind_of(path)}; name a folder")
+    if any(path.iterdir()) and not is_ours(path):
+        raise OutputError(f"{path} holds other files than a {kind}; name a new folder or empty this one")
+
+
+def _kind_of(path: Path) -> str:
+    kinds = {"file": path.is_file(), "pipe": path.is_fifo(), "socket": path.is_socket()}
+    return next((kind for kind, is_it in kinds.items() if is_it), "device")
 
 
 def _swap(aside: Path, path: Path) -> None:

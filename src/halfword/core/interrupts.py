@@ -1,46 +1,32 @@
-"""Ctrl-C between two steps, never in the middle of one, and never in the middle of cleaning up."""
+"""Blocks that must not be cut in two; the library handles no signals, but says here when one has to wait."""
 
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from halfword.core.errors import HalfwordError
-
-
-@contextmanager
-def interrupts() -> Iterator[list[int]]:
-    """Collect Ctrl-C and polite kills in a list, because a step must not be cut in two; a second one ends at once."""
-    caught: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        if caught:
-            raise KeyboardInterrupt
-        caught.append(number)
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-    previous = {number: signal.signal(number, note) for number in signals}
-    try:
-        yield caught
-    except HalfwordError as error:
-        error.signal = caught[0] if caught else 0
-        raise
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+_blocks = 0  # that the main thread, which alone runs signal handlers, is inside
+_waiting: list[BaseException] = []
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is over: people press it twice, and what is being removed must be gone."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread hears of signals
+    """Mark a block, such as a clean-up, that has to be finished once it is begun."""
+    global _blocks
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    waiting: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
+    _blocks += 1
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-    if waiting and callable(before):
-        before(waiting[0], None)
+        _blocks -= 1
+    if _waiting and not _blocks:
+        raise _waiting.pop()
+
+
+def raise_or_wait(interrupt: BaseException) -> None:
+    """Raise `interrupt` from a signal handler now, or at the end of the block that must not be cut in two."""
+    if not _blocks:
+        raise interrupt
+    if not _waiting:
+        _waiting.append(interrupt)

@@ -39,8 +39,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halfword.core.errors import ModelFileError
-from halfword.core.files import open_regular, whole_file
+from halfword.core.card import Card
+from halfword.core.errors import ModelFileError, OptionError
+from halfword.core.files import check_output_file, open_regular, whole_file
 from halfword.core.policy import DEFAULT_POLICY, Policy
 
 FORMAT = 2
@@ -74,7 +75,7 @@ class Place:
 class Header:
     """What a model file says of itself."""
 
-    card: dict[str, Any]
+    card: Card
     places: dict[str, Place]
     policy: Policy = DEFAULT_POLICY
     features: tuple[str, ...] = ()
@@ -84,19 +85,36 @@ class Header:
         return any(name.startswith(f"{part}.") for name in self.places)
 
 
+def check_model_output(path: Path) -> None:
+    """Refuse a `path` at which no model file can appear, or at which something else lies: it would be lost."""
+    check_output_file(path, is_model_file, "model file")
+
+
+def is_model_file(path: Path) -> bool:
+    """Tell whether a file is a model file of any version, even a damaged one."""
+    try:
+        with path.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(length)) if length <= _LONGEST_HEADER else None
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and "halfword" in (header.get("__metadata__") or {})
+
+
 def write_model(
     path: Path,
     arrays: Mapping[str, Array],
-    card: Mapping[str, Any],
+    card: Card,
     *,
     policy: Policy = DEFAULT_POLICY,
     features: Sequence[str] = (),
 ) -> None:
-    """Write a model file, whole or not at all."""
+    """Write a model file, whole or not at all; only a model file is replaced."""
+    check_model_output(path)
     layout = list(_padded(arrays))
     metadata = {
         "halfword": str(FORMAT),
-        "card": json.dumps(card, ensure_ascii=False),
+        "card": json.dumps(card.to_json(), ensure_ascii=False),
         "policy": json.dumps(policy.to_json()),
         "features": " ".join(features),
     }
@@ -154,7 +172,10 @@ def _parse(path: Path, mapped: mmap.mmap) -> Header:
     card, policy = _json_object(path, metadata, "card"), _json_object(path, metadata, "policy")
     places = {name: _place_of(path, name, entry, 8 + length, size) for name, entry in header.items()}
     try:
-        return Header(card, places, Policy.from_json(policy), tuple(metadata.get("features", "").split()))
+        features = tuple(metadata.get("features", "").split())
+        return Header(Card.from_json(card), places, Policy.from_json(policy), features)
+    except OptionError as error:
+        raise _damaged(path, f"in its card, {error}") from None
     except ModelFileError as error:
         raise _damaged(path, str(error)) from None
 

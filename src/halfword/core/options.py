@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 from halfword.core.errors import OptionError
+from halfword.core.fields import option
 
 MOST_COMPLETIONS = 1000
 
@@ -13,7 +14,7 @@ MOST_COMPLETIONS = 1000
 class SearchOptions:
     """How wide, how far back and how long to search. A model of popularity alone uses `count` and `echo` only."""
 
-    count: int = 10  # completions returned
+    count: int = option(10, "Completions to print.", short="-n")
     beam: int = 10  # hypotheses followed of each length
     retrace: int | None = None  # trailing characters that may be segmented anew; None: as far as any piece reaches
     segmentations: int = 1  # best segmentations of the prefix to set out from; only unigram pieces have several

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 
+from halfword.core.text import DEFAULT, Profile, normalise_query
+
 Match = re.Match[str]
 Rule = tuple[str, Callable[[Match], bool]]  # a pattern, and whether a match of it is personal
 
@@ -19,6 +21,16 @@ _KEY_CHANGES = 4  # changes between letter and digit within one word; words and 
 # What is taken out may bring the two halves of something else together, so scrubbing is repeated until nothing changes.
 # A query that takes more passes than this was made to defeat it, and nothing of it is kept.
 _MOST_PASSES = 8
+
+
+def query_of(text: str, profile: Profile = DEFAULT) -> str:
+    """Return the query that a line of a log becomes: normalised and, if the profile says so, scrubbed.
+
+    >>> query_of("Mail JOE@example.com")
+    'mail'
+    """
+    query = normalise_query(text, profile)
+    return scrub(query) if profile.scrub else query
 
 
 def scrub(query: str) -> str:

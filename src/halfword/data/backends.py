@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from halfword.core.errors import LogError, OptionError, require
 from halfword.core.interrupts import undisturbed
+from halfword.core.progress import Event, Progress
 from halfword.data.log_format import LogFile
 from halfword.data.read_log import SCHEMA
 
@@ -22,7 +23,6 @@ MOST_MEMORY = 3 << 30  # bytes; above this, DuckDB writes intermediate results t
 _INTERRUPTED = re.compile(r"^Query interrupted$|executing the UDF: KeyboardInterrupt")
 LOG = "log"  # the table that both engines fill
 
-Progress = Callable[[str, int, int], None]  # called with the stage, the amount done, and the total amount
 Read = Callable[..., Iterator[pa.RecordBatch]]  # `read_batches`; takes a file and perhaps `threads` and `position`
 
 
@@ -78,7 +78,7 @@ def _all_batches(files: Sequence[LogFile], read: Read, progress: Progress) -> It
         start = before
 
         def position(place: int, start: int = start) -> None:
-            progress("reading", start + place, total)
+            progress(Event("reading", start + place, total))
 
         yield from read(file, threads=os.cpu_count() or 1, position=position)
         before += file.path.stat().st_size
@@ -89,10 +89,10 @@ def spark_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Prog
     """Read the log on Spark's workers, one file per task, and yield the Ibis connection; all must see `folder`."""
     session = None
     try:
-        progress("starting Spark", 0, len(files))
+        progress(Event("starting Spark", 0, len(files)))
         with undisturbed():  # a Java process that is interrupted while it starts never ends
             session = _spark_session(master, folder)
-        progress("reading", 0, len(files))
+        progress(Event("reading", 0, len(files)))
 
         def read_on_worker(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:

@@ -5,25 +5,32 @@ A prepared folder holds two files:
 - `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count, query;
 - `dataset.json`: `format` (the version of this layout), `profile`, source files, options, what was dropped and why.
 
-A folder of plain `train`, `valid` and `test.query.txt` (or `.gz`), a query a line, repeats kept, is read just as well.
+A folder of plain `train`, `valid` and `test.query.txt` (or `.gz`), one query per line, repeats kept, is read as well.
 """
 
 import gzip
 import json
+import os
+import shutil
+import weakref
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halfword.core.errors import DatasetError, require
-from halfword.core.files import whole_folder
-from halfword.core.text import DEFAULT, PROFILES, Profile, normalise_query
+from halfword.core.errors import DatasetError, OptionError, require
+from halfword.core.files import check_output_folder, whole_folder
+from halfword.core.progress import Progress, quiet
+from halfword.core.scrub import query_of
+from halfword.core.text import DEFAULT, PROFILES, Profile
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from halfword.data.options import PrepareOptions
 
 FORMAT = 1
 QUERIES = "queries.parquet"
@@ -38,12 +45,61 @@ class Split(StrEnum):
     TEST = "test"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Dataset(ABC):
-    """Queries by split, wherever they lie."""
+    """Queries by split, wherever they lie.
+
+    >>> data = Dataset.from_counts({f"song number {number}": 20 for number in range(1, 6)})
+    >>> data
+    Dataset(train 90 rows, 5 queries; valid 5 rows, 5 queries; test 5 rows, 5 queries)
+    >>> data.counts(Split.TRAIN)["song number 1"]
+    18
+    """
 
     path: Path
     profile: Profile
+
+    @staticmethod
+    def open(path: str | Path) -> "Dataset":
+        """Open a prepared folder or a folder of plain query files."""
+        return open_dataset(path)
+
+    @staticmethod
+    def from_frame(
+        frame: Any,
+        output: str | Path | None = None,
+        options: "PrepareOptions | None" = None,
+        *,
+        progress: Progress = quiet,
+        **fields: Any,
+    ) -> "Dataset":
+        """Prepare the rows of a pandas, polars or Arrow table, a query each.
+
+        `query`, `user`, `time` and `count` name its columns; what is left out is guessed from their names. Other fields
+        are those of `PrepareOptions`. Without `output` the dataset lies in a temporary folder that goes with the
+        object.
+        """
+        from halfword.data.prepare import prepare_dataset
+        from halfword.data.tables import is_table
+
+        if not is_table(frame):
+            raise OptionError(f"a pandas, polars or Arrow table was expected, got {type(frame).__name__}")
+        return prepare_dataset(frame, output, options, progress, fields)
+
+    @staticmethod
+    def from_counts(
+        counts: Mapping[str, int] | Iterable[tuple[str, int]],
+        output: str | Path | None = None,
+        options: "PrepareOptions | None" = None,
+        *,
+        progress: Progress = quiet,
+        **fields: Any,
+    ) -> "Dataset":
+        """Prepare queries of which it is known how often each was typed; otherwise like `from_frame`."""
+        from halfword.data.prepare import prepare_dataset
+        from halfword.data.tables import table_of_counts
+
+        return prepare_dataset(table_of_counts(counts), output, options, progress, fields)
 
     @abstractmethod
     def counts(self, split: Split) -> dict[str, int]:
@@ -57,9 +113,13 @@ class Dataset(ABC):
     def about(self) -> dict[str, Any]:
         """Return what is known of the data's origin, for the card of a model that learns from it."""
 
+    def __repr__(self) -> str:
+        return f"Dataset({str(self.path)!r})"
 
-def open_dataset(path: Path) -> Dataset:
+
+def open_dataset(path: str | Path) -> Dataset:
     """Open a prepared folder or a folder of plain query files."""
+    path = Path(path)
     if not path.exists():
         raise DatasetError(f"{path} does not exist; make it with: halfword prepare LOG -o {path}")
     if not path.is_dir():
@@ -75,12 +135,27 @@ def write_dataset(path: Path, batches: Iterable["pa.RecordBatch"], about: dict[s
     """Write a prepared folder, whole or not at all, from batches of split, query and count."""
     pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
     schema = pa.schema({"split": pa.string(), "query": pa.string(), "count": pa.int64()})
-    with whole_folder(path, marker=ABOUT) as folder:
+    check_dataset_output(path)
+    with whole_folder(path) as folder:
         with parquet.ParquetWriter(folder / QUERIES, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch.cast(schema))
         text = json.dumps({"format": FORMAT, **about}, indent=2, ensure_ascii=False)
         (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+
+
+def check_dataset_output(path: Path) -> None:
+    """Refuse a `path` at which lies something else than an empty folder or a prepared one."""
+    check_output_folder(path, _is_prepared, "dataset")
+
+
+def _is_prepared(folder: Path) -> bool:
+    if not {child.name for child in folder.iterdir()} <= {ABOUT, QUERIES}:
+        return False
+    try:
+        return "format" in _read_about(folder)
+    except DatasetError:
+        return False
 
 
 class PreparedFolder(Dataset):
@@ -96,6 +171,16 @@ class PreparedFolder(Dataset):
     def about(self) -> dict[str, Any]:
         return _read_about(self.path)
 
+    def __repr__(self) -> str:
+        return f"Dataset({str(self.path)!r}, {self._sizes()})"
+
+    def _sizes(self) -> str:
+        try:
+            splits = self.about()["rows"]["splits"].items()
+            return "; ".join(f"{name} {size['rows']:,} rows, {size['distinct']:,} queries" for name, size in splits)
+        except (DatasetError, KeyError, AttributeError, TypeError):  # it may have been removed, or be no funnel
+            return "sizes unknown"
+
     def _read(self, split: Split) -> Any:
         pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
         path = self.path / QUERIES
@@ -108,8 +193,24 @@ class PreparedFolder(Dataset):
         return table
 
 
+class TemporaryFolder(PreparedFolder):
+    """A prepared folder that is removed together with the last reference to this object, or when Python exits."""
+
+    def remove_with_me(self, folder: Path) -> None:
+        """Remove `folder`, which holds the dataset, when this object is gone."""
+        weakref.finalize(self, _remove, folder, os.getpid())
+
+    def __repr__(self) -> str:
+        return f"Dataset({self._sizes()})"
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked process has only a copy of the object
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class TextFolder(Dataset):
-    """Plain files with a query a line, normalised as they are read."""
+    """Plain files with one query per line; normalised and scrubbed as `prepare` does, as they are read."""
 
     def counts(self, split: Split) -> dict[str, int]:
         return dict(Counter(self.rows(split)))
@@ -118,9 +219,9 @@ class TextFolder(Dataset):
         path = _text_file(self.path, split)
         if path is None:
             raise DatasetError(f"{self.path} holds no {split}.query.txt (or .gz)")
-        rows = [query for line in _lines(path) if (query := normalise_query(line, self.profile))]
+        rows = [query for line in _lines(path) if (query := query_of(line, self.profile))]
         if not rows:
-            raise DatasetError(f"{path} holds no query; a query a line was expected")
+            raise DatasetError(f"{path} holds no query; one query per line was expected")
         return rows
 
     def about(self) -> dict[str, Any]:

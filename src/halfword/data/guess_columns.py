@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from halfword.core.errors import LogError
-from halfword.data.log_columns import microseconds
+from halfword.data.options import ColumnNames
+from halfword.data.times import microseconds
 
 FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
@@ -15,19 +15,6 @@ KNOWN_NAMES = {
     "time": "querytime query_time time timestamp date datetime ts created_at event_time",
     "count": "count counts frequency freq",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnNames:
-    """The columns as the caller names them: by header, or by number from 1. None: to be guessed."""
-
-    query: str | None = None
-    user: str | None = None
-    time: str | None = None
-    count: str | None = None
-
-    def asked(self) -> dict[str, str]:
-        return {field: name for field, name in asdict(self).items() if name is not None}
 
 
 def is_header(cells: list[str], names: ColumnNames) -> bool:

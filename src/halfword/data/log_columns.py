@@ -3,9 +3,7 @@
 Each function gives the same result as a plain function of one value; Arrow only makes the common case fast.
 """
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from halfword.core.scrub import PERHAPS_PERSONAL, scrub
-from halfword.core.text import Profile, normalise_query
+from halfword.core.scrub import PERHAPS_PERSONAL, query_of
+from halfword.core.text import Profile
+from halfword.data.times import microseconds
 
 pc: Any = pyarrow.compute  # its type stubs lack most functions
 Column = Any  # an array of pyarrow
@@ -22,15 +21,6 @@ Column = Any  # an array of pyarrow
 WHITE_SPACE = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"  # the ASCII characters at which str.split() splits
 _UNUSUAL = r"[^ -~]|  "  # anything that is not printable ASCII, and double spaces
 _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
-_EPOCH = datetime(1970, 1, 1)
-# A number of seconds, milliseconds, microseconds or nanoseconds since 1970: how many digits it has tells which.
-_SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})|(1\d{18})")
-
-
-def query_of(text: str, profile: Profile) -> str:
-    """Return the query that a text of the log becomes: normalised, and scrubbed if the profile says so."""
-    query = normalise_query(text, profile)
-    return scrub(query) if profile.scrub else query
 
 
 def queries_of(texts: Column, profile: Profile) -> Column:
@@ -50,28 +40,6 @@ def _perhaps_personal(queries: Column) -> Column:
     fast, strict = PERHAPS_PERSONAL
     perhaps = pc.fill_null(pc.match_substring_regex(queries, pattern=fast), False)
     return pc.replace_with_mask(perhaps, perhaps, pc.match_substring_regex(queries.filter(perhaps), pattern=strict))
-
-
-def microseconds(text: str) -> int | None:
-    """Return the microseconds since 1970 of an ISO date and time or of a number of seconds; None for anything else.
-
-    >>> microseconds("1970-01-01 00:00:02")
-    2000000
-    """
-    text = text.strip()
-    if number := _SINCE_1970.fullmatch(text):
-        seconds, fraction, milliseconds, exact, nanoseconds = number.groups()
-        if seconds:
-            return int(seconds) * 1_000_000 + int((fraction or ".")[1:7].ljust(6, "0"))
-        if nanoseconds:
-            return int(nanoseconds) // 1000
-        return int(milliseconds) * 1000 if milliseconds else int(exact)
-    try:
-        time = datetime.fromisoformat(text)
-        naive = time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
-    except (ValueError, OverflowError):
-        return None
-    return (naive - _EPOCH) // timedelta(microseconds=1)
 
 
 def as_time(values: Column) -> Column:

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError
-from halfword.data.guess_columns import ColumnNames, columns_by_content, is_header, named_columns
+from halfword.data.guess_columns import columns_by_content, is_header, named_columns
+from halfword.data.options import ColumnNames
 
 SAMPLE_BYTES = 256 * 1024
 COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}

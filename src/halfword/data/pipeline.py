@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,61 +12,29 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError
-from halfword.core.files import check_output_folder
 from halfword.core.filters import Blocklist, read_blocklist
+from halfword.core.progress import Event, Progress, quiet
 from halfword.core.scratch import room_checked, scratch_folder
-from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile
 from halfword.core.version import __version__
-from halfword.data.backends import LOG, Progress, duckdb_log, spark_log
-from halfword.data.dataset import ABOUT, Split, write_dataset
+from halfword.data.backends import LOG, duckdb_log, spark_log
+from halfword.data.dataset import Split, check_dataset_output, write_dataset
 from halfword.data.funnel import Funnel, SplitSize
-from halfword.data.guess_columns import ColumnNames
 from halfword.data.log_format import LogFile, find_files
+from halfword.data.options import Engine, PrepareOptions
 from halfword.data.read_log import MOST_BROKEN, file_and_line, read_batches, too_broken
 from halfword.data.rows import NOT_BROKEN, Broken, Problem
-from halfword.data.splits import PAPER_DATES, SplitOptions, split_counts
-
-
-class Engine(StrEnum):
-    """What runs the pipeline."""
-
-    DUCKDB = "duckdb"
-    SPARK = "spark"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrepareOptions:
-    """How a log is turned into a dataset."""
-
-    profile: Profile = DEFAULT
-    columns: ColumnNames = field(default_factory=ColumnNames)
-    split: SplitOptions = field(default_factory=SplitOptions)
-    min_users: int = 1  # a query is learned from only if this many different users typed it
-    min_count: int = 1  # and if it was typed this many times
-    max_length: int = 500  # characters; longer queries are left out, most are pasted texts
-    blocklist: Path | None = None  # queries that it blocks are left out; `core.filters` describes the format
-    engine: Engine = Engine.DUCKDB
-    spark_master: str = "local[*]"
-
-    def __post_init__(self) -> None:
-        for name in ("min_users", "min_count"):
-            if getattr(self, name) < 1:
-                raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
-        if self.max_length < SHORTEST_QUERY:
-            raise OptionError(f"max_length must be {SHORTEST_QUERY} or more, got {self.max_length}")
-        if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:
-            object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
+from halfword.data.splits import split_counts
 
 
 def prepare(
     logs: Sequence[str | Path],
     output: Path,
     options: PrepareOptions | None = None,
-    progress: Progress = lambda stage, done, total: None,
+    progress: Progress = quiet,
 ) -> Funnel:
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
-    check_output_folder(output, marker=ABOUT)
+    check_dataset_output(output)
     blocklist = read_blocklist(options.blocklist, profile=options.profile) if options.blocklist else None
     files = find_files(logs, options.columns)
     _check_answerable(files, options)
@@ -79,14 +45,14 @@ def prepare(
     ):
         log = connection.table(LOG)
         rows = _check_broken(log, files)
-        progress("counting", 0, 2)
+        progress(Event("counting", 0, 2))
         typed, repeats, counted = _count(connection, log, files, options)
-        progress("counting", 1, 2)
+        progress(Event("counting", 1, 2))
         kept, left = _leave_out(connection, counted, blocklist, options)
         kept = connection.create_table("kept", kept)
         funnel = Funnel(**rows, typed=typed, repeats=repeats, **left, **_sizes(kept))
         _check_left(log, funnel, options)
-        progress("writing", 0, len(Split))
+        progress(Event("writing", 0, len(Split)))
         write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel))
     return funnel
 
@@ -167,7 +133,7 @@ def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordB
             for batch in parquet.ParquetFile(piece).iter_batches():
                 name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
                 yield pa.record_batch([name, batch["query"], batch["count"]], names=["split", "query", "count"])
-        progress("writing", number + 1, len(Split))
+        progress(Event("writing", number + 1, len(Split)))
 
 
 def _number(expression: Any) -> int:

@@ -1,72 +1,13 @@
 """Dividing a log into train, valid and test: by dates, by the last part of its time, or by random numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from itertools import pairwise
 from typing import Any
 
-from halfword.core.errors import OptionError
 from halfword.data.dataset import Split
-from halfword.data.log_columns import microseconds
 from halfword.data.log_format import LogFile
+from halfword.data.options import SplitBy, SplitOptions
 
-END_OF_TIME = 2**62
 DAY = 86_400_000_000  # microseconds
-# The paper's test ends on 2006-06-01, as AOL's log itself does, so no end is set here: a log in AOL's format may go on
-# for some minutes after that midnight, and these rows are test as well.
-PAPER_DATES = ("2006-03-01", "2006-05-18", "2006-05-25")
-
-
-class SplitBy(StrEnum):
-    """What decides to which split a row goes."""
-
-    DATES = "dates"
-    TIME = "time"
-    ROWS = "rows"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitOptions:
-    """Where train ends and valid and test begin."""
-
-    by: SplitBy | None = None  # None: dates where given, else time where the log has it, else rows
-    dates: tuple[str, str, str] | None = None  # on which train, valid and test begin
-    until: str | None = None  # the first date after test; None: the end of the log
-    valid_share: float = 0.05
-    test_share: float = 0.05
-
-    def __post_init__(self) -> None:
-        if self.dates is None and (self.by is SplitBy.DATES or self.until is not None):
-            raise OptionError("a split by dates needs three: on which train, valid and test begin")
-        if self.dates is not None:
-            if self.by not in (None, SplitBy.DATES):
-                raise OptionError(f"dates are given, but the split is by {self.by}; leave one of them out")
-            self.cuts()
-        if not (self.valid_share >= 0 and self.test_share >= 0 and self.valid_share + self.test_share < 1):
-            raise OptionError(
-                f"the shares of valid and test must be 0 or more and leave something to train, "
-                f"got {self.valid_share} and {self.test_share}"
-            )
-
-    def cuts(self) -> list[int]:
-        """Return where train, valid and test begin and where test ends, in microseconds since 1970."""
-        dates = [*(self.dates or ()), *([self.until] if self.until else [])]
-        cuts = [cut for date in dates if (cut := microseconds(date)) is not None]
-        if len(cuts) < len(dates):
-            wrong = next(date for date in dates if microseconds(date) is None)
-            raise OptionError(f"{wrong!r} is not a date such as 2006-03-01")
-        if any(early > late for early, late in pairwise(cuts)):
-            raise OptionError(f"the dates must rise from train over valid and test to the end, got {', '.join(dates)}")
-        return cuts if self.until else [*cuts, END_OF_TIME]
-
-    def chosen(self, files: Sequence[LogFile]) -> SplitBy:
-        """Return what the log is split by; an error if it lacks the times for that."""
-        has_times = files[0].holds("time")
-        by = self.by or (SplitBy.DATES if self.dates else SplitBy.TIME if has_times else SplitBy.ROWS)
-        if by is not SplitBy.ROWS and not has_times:
-            raise OptionError(f"a split by {by} needs times and {files[0].path.name} has none; use --split rows")
-        return by
 
 
 def split_counts(rows: Any, typed: int, options: SplitOptions, files: Sequence[LogFile]) -> Any:

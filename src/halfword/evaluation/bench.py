@@ -3,18 +3,19 @@
 import platform
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from halfword.core import metrics
 from halfword.core.errors import OptionError
+from halfword.core.fields import option
 from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.progress import Event, Progress, quiet
 from halfword.data.dataset import Dataset
 from halfword.evaluation.evaluate import EvaluateOptions, sample_rows
 from halfword.search.model import Model, engine_options, import_engine
 
-Progress = Callable[[str, int, int], None]
 _PERCENTILES = (50, 90, 99)
 
 
@@ -22,10 +23,10 @@ _PERCENTILES = (50, 90, 99)
 class BenchOptions:
     """What is timed."""
 
-    sample: int = 5000  # test rows, each asked at its hashed prefix
-    seed: int = 0
-    keystrokes: int = 0  # rows that are also typed key by key
-    beam: int = DEFAULTS.beam
+    sample: int = option(5000, "Test rows to ask, each at one prefix.")
+    seed: int = option(0, "Draws another sample.")
+    keystrokes: int = option(0, "Rows that are also typed key by key.")
+    beam: int = option(DEFAULTS.beam, "Hypotheses followed of each length.")
     search: SearchOptions | None = None  # all search options; `beam` is then ignored
 
     def __post_init__(self) -> None:
@@ -37,9 +38,7 @@ class BenchOptions:
         return self.search or (DEFAULTS if self.beam == DEFAULTS.beam else SearchOptions(beam=self.beam))
 
 
-def bench(
-    model: Model, data: Dataset, options: BenchOptions, progress: Progress = lambda stage, done, total: None
-) -> dict[str, Any]:
+def bench(model: Model, data: Dataset, options: BenchOptions, progress: Progress = quiet) -> dict[str, Any]:
     """Time `model` on one core and on all cores, and compare its arithmetic with the limit of the machine."""
     rows = sample_rows(data, EvaluateOptions(sample=options.sample, seed=options.seed))
     prefixes = [row[: metrics.hashed_prefix_length(row)] for row in rows]
@@ -70,7 +69,7 @@ def _timed(model: Model, prefixes: Sequence[str], search: SearchOptions, progres
         model.complete(prefix, search)
         seconds.append(time.perf_counter() - begun)
         if done % 256 == 0:
-            progress("one core", done, len(prefixes))
+            progress(Event("one core", done, len(prefixes)))
     return seconds
 
 
@@ -113,5 +112,5 @@ def _keystrokes(model: Model, rows: Sequence[str], search: SearchOptions, progre
             begun = time.perf_counter()
             model.complete(row[:length], search)
             seconds.append(time.perf_counter() - begun)
-        progress("keystrokes", done, len(rows))
+        progress(Event("keystrokes", done, len(rows)))
     return _percentiles(seconds)

@@ -9,15 +9,17 @@ from typing import Any, Protocol, runtime_checkable
 
 from halfword.core import metrics
 from halfword.core.errors import DatasetError, OptionError
+from halfword.core.fields import option
 from halfword.core.options import SearchOptions
+from halfword.core.progress import Event, Progress, quiet
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import Completer, Completion
 
-Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 RANK_METRICS = ("mrr", "pmrr", "success")  # asked at one prefix
 WALK_METRICS = ("mrl", "partial_mrl", "normalised_mrl", "keystrokes_saved")  # asked at every prefix
 _CHUNK = 2048
+_TELL_EVERY = 256  # queries
 
 
 @runtime_checkable
@@ -31,10 +33,11 @@ class BatchCompleter(Protocol):
 class EvaluateOptions:
     """Which test rows are measured, and how."""
 
-    sample: int | None = None  # rows drawn from the test split; None takes all
-    seed: int = 0
-    walk: int | None = None  # rows, the first of the sample, whose every prefix is asked; None: all
-    paper: bool = False  # repeat the accident of the paper's code (`SearchOptions.echo`)
+    sample: int | None = option(None, "Measure only so many rows, drawn at random.")
+    seed: int = option(0, "Draws another sample.")
+    # The first rows of the sample; None: all.
+    walk: int | None = option(None, "Rows asked at every prefix (MRL, keystrokes); 0 for none.")
+    paper: bool = option(False, "Repeat the accident of the paper's code.")  # `SearchOptions.echo`
     count: int = 10
 
     def __post_init__(self) -> None:
@@ -82,7 +85,7 @@ class Measured:
         raise OptionError(f"unknown metric {metric!r}; the metrics are: {', '.join(RANK_METRICS + WALK_METRICS)}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
     """The figures of one evaluation; a figure is None where no row falls into its group."""
 
@@ -95,6 +98,20 @@ class Report:
     by_prefix_length: dict[int, dict[str, float | None]]
     completions_per_second: float  # on all cores
 
+    def __repr__(self) -> str:
+        """Return the figures over all rows in one line.
+
+        >>> figures = {"mrr": {"seen": 0.5, "unseen": None, "all": 0.5}}
+        >>> Report(
+        ...     rows={"all": 2}, walked_rows=0, metrics=figures, mrr_at=[], success_at=[], by_query_length={},
+        ...     by_prefix_length={}, completions_per_second=1000.0,
+        ... )
+        Report(2 rows: mrr 0.5000)
+        """
+        values = ((name, means["all"]) for name, means in self.metrics.items())
+        figures = ", ".join(f"{name} {value:.4f}" for name, value in values if value is not None)
+        return f"Report({self.rows['all']:,} rows: {figures})"
+
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON can hold it."""
         return {name: getattr(self, name) for name in self.__slots__}
@@ -104,7 +121,7 @@ def evaluate(
     completer: Completer,
     data: Dataset,
     options: EvaluateOptions | None = None,
-    progress: Progress = lambda stage, done, total: None,
+    progress: Progress = quiet,
 ) -> Report:
     """Measure `completer` on the test split of `data`."""
     options = options or EvaluateOptions()
@@ -170,22 +187,23 @@ class Asker:
 
 def _measure_ranks(asker: Asker, queries: list[Measured]) -> None:
     prefixes = [item.query[: item.prefix_length] for item in queries]
-    for done, (item, texts) in enumerate(zip(queries, asker.texts(prefixes), strict=True), 1):
+    for done, (item, texts) in enumerate(zip(queries, asker.texts(prefixes), strict=True)):
         item.rank = metrics.rank(item.query, texts)
         item.partial_rank = metrics.partial_rank(item.query, texts)
-        asker.progress("ranks", done, len(queries))
+        if done % _TELL_EVERY == 0:
+            asker.progress(Event("ranks", done, len(queries)))
 
 
 def _measure_walks(asker: Asker, queries: list[Measured]) -> None:
     """Shorten every query from its end while it is still offered, then type it from its beginning until it is."""
     alive = queries
     for removed in range(1, 1 + max((metrics.longest_recoverable(item.query) for item in queries), default=0)):
-        asker.progress("recoverable length", len(queries) - len(alive), len(queries))
+        asker.progress(Event("recoverable length", len(queries) - len(alive), len(queries)))
         alive = [item for item in alive if metrics.longest_recoverable(item.query) >= removed]
         alive = list(_still_recovered(asker, alive, removed))
     waiting = queries
     for typed in range(1, max((len(item.query) for item in queries), default=0)):
-        asker.progress("keystrokes", len(queries) - len(waiting), len(queries))
+        asker.progress(Event("keystrokes", len(queries) - len(waiting), len(queries)))
         waiting = list(_still_typing(asker, [item for item in waiting if len(item.query) > typed], typed))
 
 

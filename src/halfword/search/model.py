@@ -194,7 +194,7 @@ def engine_policy(policy: Policy) -> "_engine.Policy":
 
 
 def _profile_of(path: Path, header: Header) -> Profile:
-    name = header.card.get("profile")
+    name = header.card.profile
     if name not in PROFILES:
         raise ModelFileError(f"{path} is damaged: its card names no known profile; copy or train it again")
     return PROFILES[name]

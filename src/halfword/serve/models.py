@@ -99,7 +99,7 @@ class Models:
     def _load(self, snapshot: Snapshot) -> Served:
         path, *blocklists = snapshot.paths
         model = load(path)
-        profile = profile_named(model.card["profile"])
+        profile = profile_named(str(model.card.profile))
         _try(path, model)
         completer = Filtered(model, read_blocklist(*blocklists, profile=profile)) if blocklists else model
         digest = fingerprint(*snapshot.paths)

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from halfword.core.errors import OptionError
+from halfword.core.fields import option
 from halfword.core.filters import SHIPPED
 from halfword.core.options import MOST_COMPLETIONS
 
@@ -18,10 +19,10 @@ _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 class Limits:
     """What a request may ask for at the most."""
 
-    longest_prefix: int = 200  # characters
-    most_completions: int = 100
-    most_prefixes: int = 100  # in one batch
-    largest_body: int = 65_536  # bytes
+    longest_prefix: int = option(200, "Characters that a prefix may have.", "max-prefix", rare=True)
+    most_completions: int = option(100, "Completions that may be asked for.", "max-count", rare=True)
+    most_prefixes: int = option(100, "Prefixes that a batch may have.", "max-batch", rare=True)
+    largest_body: int = option(65_536, "Bytes that a body may have.", "max-body", rare=True)
 
     def __post_init__(self) -> None:
         _check("longest prefix", self.longest_prefix, 1, 10_000)
@@ -36,32 +37,43 @@ class ServeOptions:
     """Where to listen, what to serve and whom to refuse."""
 
     model: Path
-    host: str = "127.0.0.1"
-    port: int = 8080  # 0: any that is free
-    workers: int = 1
+    host: str = option("127.0.0.1", "0.0.0.0 lets others in.")
+    port: int = option(8080, "Of HTTP; 0 for any free one.", short="-p")
+    workers: int = option(1, "Processes that answer; one per core.", short="-w")
+    # Above that the one silent for longest is closed.
+    connections: int = option(2048, "Connections open at once, per worker.", rare=True)
+    queue: int = option(128, "Requests that may wait, per worker; more get 503.", rare=True)
+    # The time in the queue is included.
+    deadline_ms: float = option(50.0, "Milliseconds for a search.", "deadline")
+    cache: int = option(4096, "Answers kept, per worker.")  # 0 keeps none
+    cache_mib: int = option(16, "MiB of memory for these answers, per worker.", rare=True)
+    max_age: int = option(60, "Seconds for which browsers and a CDN may keep an answer.", rare=True)
     limits: Limits = field(default_factory=Limits)
-    connections: int = 2048  # open at once, in each worker; above that the one silent for longest is closed
-    queue: int = 128  # requests that may wait, in each worker
-    deadline_ms: float = 50.0  # a request's, its time in the queue included
-    cache: int = 4096  # answers kept, in each worker; 0 keeps none
-    cache_mib: int = 16  # of memory that these answers may take, in each worker
-    copy_mib: int = 1024  # files up to this size are copied to memory, where nobody can change them; 0: none
-    max_age: int = 60  # seconds for which a browser or a CDN may keep an answer
-    rate_limit: float | None = None  # requests a second, of each client
-    allowed_hosts: tuple[
-        str, ...
-    ] = ()  # names by which it may be asked; none: any, but on loopback its own only; *: any
-    trusted_proxies: tuple[str, ...] = ()  # addresses, or ranges like 10.0.0.0/8, whose X-Forwarded-For is believed
-    allowed_origins: tuple[str, ...] = ()  # pages of these origins may ask; "*" for all
-    api_key_file: Path | None = None
-    blocklist: Path | None = None  # besides the shipped one
-    unfiltered: bool = False  # leave the shipped blocklist out
-    pad: bool = False  # pad every answer, not only those that ask for it
-    public_url: str | None = None  # what browsers call this server, where a proxy stands before it
-    log_requests: bool = False
-    log_queries: bool = False
+    # Where nobody can change them while they serve; 0: none.
+    copy_mib: int = option(1024, "MiB up to which a file is copied to memory.", rare=True)
+    rate_limit: float | None = option(None, "Requests per second of each client.")
+    # None given: any, but on loopback its own only.
+    allowed_hosts: tuple[str, ...] = option(
+        (), "Name by which it may be asked, * for any; on loopback its own only.", rare=True
+    )
+    trusted_proxies: tuple[str, ...] = option(
+        (),
+        "Address or range of a proxy whose X-Forwarded-For is believed; may be repeated.",
+        "trusted-proxy",
+        rare=True,
+    )
+    allowed_origins: tuple[str, ...] = option((), "Let pages of this origin ask; * for all.", "allow-origin")
+    api_key_file: Path | None = option(None, "Keys, one per line; a request brings one.")
+    blocklist: Path | None = option(None, "Phrases, one per line, that are not offered.")  # besides the shipped ones
+    unfiltered: bool = option(False, "Offer slurs and sexual terms too.")
+    pad: bool = option(False, "Hide the length of every answer.", rare=True)
+    public_url: str | None = option(None, "What browsers call this server, behind a proxy.", rare=True)
+    log_requests: bool = option(False, "Log every request.")
+    log_queries: bool = option(False, "Log every request with what was typed.", rare=True)
 
     def __post_init__(self) -> None:
+        if self.log_queries:
+            object.__setattr__(self, "log_requests", True)  # with what was typed
         _check("port", self.port, 0, 65_535)
         _check("workers", self.workers, 1, 1024)
         _check("connections", self.connections, 1, 60_000)

@@ -4,24 +4,24 @@ import pickle
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfword.core.card import Card, NetworkCard, PartsCard, PiecesCard
 from halfword.core.errors import ModelFileError, require
-from halfword.core.files import check_output_file
-from halfword.core.model_file import write_model
+from halfword.core.model_file import check_model_output, write_model
 from halfword.core.text import PAPER
+from halfword.core.version import __version__
 from halfword.training.network.weights import Weights, network_arrays
 from halfword.training.segment import Segmenter, piece_arrays
 
 FILES = ("model.pt", "spm.model")
 
 
-def import_subword_qac(folder: Path, output: Path) -> dict[str, Any]:
+def import_subword_qac(folder: Path, output: Path) -> Card:
     """Read `model.pt` and `spm.model` in `folder`, write the model file `output` and return its card."""
-    check_output_file(output)
+    check_model_output(output)
     for name in FILES:
         if not (folder / name).is_file():
             raise ModelFileError(f"{folder} holds no {name}; name a folder that the paper's code wrote")
@@ -77,16 +77,16 @@ def _read_state(path: Path) -> dict[str, NDArray[np.float32]]:
         raise ModelFileError(f"{path} cannot be read ({reason}); it is not a checkpoint of the paper's code") from error
 
 
-def _card(weights: Weights, segmenter: Segmenter, source: str) -> dict[str, Any]:
-    from halfword.core.version import __version__
-
+def _card(weights: Weights, segmenter: Segmenter, source: str) -> Card:
     embedding_size, hidden_size = weights["projection"].shape
     layers = sum(name.endswith(".recurrent") for name in weights)
-    network = {"embedding_size": embedding_size, "hidden_size": hidden_size, "layers": layers}
-    return {
-        "halfword": __version__,
-        "date": datetime.now(UTC).date().isoformat(),
-        "profile": PAPER.name,
-        "parts": {"pieces": {"segmentation": segmenter.kind, "size": segmenter.size}, "network": network},
-        "source": f"a checkpoint of the paper's code ({source})",
-    }
+    return Card(
+        halfword=__version__,
+        date=datetime.now(UTC).date().isoformat(),
+        profile=PAPER.name,
+        parts=PartsCard(
+            pieces=PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size),
+            network=NetworkCard(embedding_size=embedding_size, hidden_size=hidden_size, layers=layers),
+        ),
+        source=f"a checkpoint of the paper's code ({source})",
+    )

@@ -23,12 +23,12 @@ from halfword.training.offers import Floats, Offers, collect, join
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 12_000  # validation queries that are asked at one prefix each,
-WALKED = 1_500  # and so many of them at every prefix
+WALKED = 4_000  # and so many of them at every prefix
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
-_EPOCHS = 12
+_EPOCHS = 10
 _BATCH = 256  # prefixes
 _RATE = 5e-3  # of Adam, at its highest
-_CLOSENESS = 30.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
+_CLOSENESS = 10.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
 _PENALTIES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)  # nats per added character
 _PARTIAL_WORTH = 0.25  # of PMRR beside MRR, when the order of the answers is chosen
 _SHOWN = 10

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from halfword.core.errors import DatasetError, ModelFileError, OptionError, require
+from halfword.core.fields import option
 from halfword.core.model_file import Array
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ class Kind(StrEnum):
 class SegmentOptions:
     """Which pieces to learn, and how many."""
 
-    kind: Kind = Kind.BPE
-    size: int = 0  # 0: chosen by the size of the data
+    kind: Kind = option(Kind.BPE, "char, bpe or unigram.", "segmentation", rare=True, preset=True)
+    # 0: chosen by the size of the data
+    size: int = option(0, "Pieces to learn.", "vocabulary", rare=True, preset=True)
     coverage: float = 1.0  # share of the text whose characters get a piece; SentencePiece's default is 0.9995
 
     def __post_init__(self) -> None:

@@ -2,20 +2,23 @@
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+from halfword.core.card import Card, MemoryCard, NetworkCard, PartsCard, PiecesCard, PopularCard
 from halfword.core.errors import ModelFileError, OptionError, require
-from halfword.core.files import check_output_file
 from halfword.core.filters import SHIPPED, read_blocklist
-from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.model_file import Array, check_model_output, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.core.progress import Event, Progress, quiet
 from halfword.core.scratch import scratch_folder
+from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
-from halfword.search.model import PARTS, import_engine, open_model_file
-from halfword.training.network.options import NetworkTraining, changed, checkpoint_path, preset_named
+from halfword.search.model import import_engine, open_model_file
+from halfword.training.misspellings import WithoutMisspellings
+from halfword.training.network.options import checkpoint_path
+from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
 
 _LARGEST_COUNT = 2**32 - 1
@@ -23,68 +26,59 @@ _ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every
 _COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/blend.md)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
-    """What to learn; how the network learns is left to its default preset unless it is given."""
-
-    parts: tuple[str, ...] = PARTS
-    network: NetworkTraining | None = None
-    memory_size: float | None = None  # megabytes of the n-gram memory; None keeps everything
-    compact: bool = False  # store the network in 8 bits only, a quarter of the size
-    note: str | None = None  # for the card
-    licence: str | None = None
-    base: Path | None = None  # a model file whose pieces and network are taken over instead of learned
-    device: str | None = None  # cpu or cuda; left out, the best there is
-    resume: bool = False  # go on with a training that was stopped
-
-    def __post_init__(self) -> None:
-        unknown = [part for part in self.parts if part not in PARTS]
-        if unknown or not self.parts:
-            raise OptionError(f"parts must be some of {', '.join(PARTS)}; got {', '.join(unknown) or 'none'}")
-
-
-def train(
-    data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None] = lambda stage: None
-) -> dict[str, Any]:
+def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
     """Learn from the train split of `data`, write the model file `output` and return its card."""
-    from halfword.core.version import __version__
+    if options.drop_misspellings:
+        data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
+    if options.best:
+        from halfword.training.train_best import train_best
 
-    check_output_file(output)
-    needs_engine = "popular" in options.parts or len(options.parts) > 1
-    if needs_engine:
+        return train_best(data, output, options, progress)
+    check_model_output(output)
+    if "popular" in options.parts or len(options.parts) > 1:
         import_engine()  # a missing engine should be known now, not after hours
     learned = _learn_pieces(data, output, options, progress)
-    card = {
-        "halfword": __version__,
-        "date": datetime.now(UTC).date().isoformat(),
-        "profile": data.profile.name,
-        "parts": learned.card,
-        "data": data.about(),
-        **{name: value for name, value in (("note", options.note), ("licence", options.licence)) if value},
-    }
     if not learned.writes:
-        return card
-    arrays = _stored(learned.arrays, options.compact)
+        return _card(data, options, learned.parts)
+    arrays, parts = _with_counts(data, learned, options, progress)
+    card = _card(data, options, parts)
+    arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
+    progress(Event("writing the model"))
+    write_model(output, arrays, card, policy=policy, features=features)
+    checkpoint_path(output).unlink(missing_ok=True)
+    return card
+
+
+def _card(data: Dataset, options: TrainOptions, parts: PartsCard) -> Card:
+    return Card(
+        halfword=__version__,
+        date=datetime.now(UTC).date().isoformat(),
+        profile=data.profile.name,
+        parts=parts,
+        data=data.about(),
+        note=options.note,
+        licence=options.licence,
+    )
+
+
+def _with_counts(
+    data: Dataset, learned: "Learned", options: TrainOptions, progress: Progress
+) -> tuple[dict[str, Array], PartsCard]:
+    """Return the arrays of the model with those parts that are made of how often each query was typed."""
+    arrays, parts = _stored(learned.arrays, options.compact), learned.parts
     counts = data.counts(Split.TRAIN) if {"popular", "ngram"} & set(options.parts) else {}
     if "ngram" in options.parts:
-        progress("learning the n-gram memory")
+        progress(Event("learning the n-gram memory"))
         arrays |= _memory_arrays(counts, learned, options)
-        learned.card["ngram"] = {"megabytes": _megabytes(arrays, "ngram")}
+        parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram")))
     if "popular" in options.parts:
-        progress("indexing the train split")
+        progress(Event("indexing the train split"))
         arrays |= popular_arrays(counts)
         if len(options.parts) > 1:  # else nobody asks them
             arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
             arrays |= known_words(counts)
-        learned.card["popular"] = {"queries": len(counts), "rows": sum(counts.values())}
-    policy = DEFAULT_POLICY
-    features: tuple[str, ...] = ()
-    if needs_engine:
-        arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
-    progress("writing the model")
-    write_model(output, arrays, card, policy=policy, features=features)
-    checkpoint_path(output).unlink(missing_ok=True)
-    return card
+        parts = replace(parts, popular=PopularCard(queries=len(counts), rows=sum(counts.values())))
+    return arrays, parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,27 +86,27 @@ class Learned:
     """What goes into the model file so far, what cuts queries into pieces, and whether this process writes the file."""
 
     arrays: dict[str, Array]
-    card: dict[str, Any]
+    parts: PartsCard
     segment: Callable[[list[str]], list[list[int]]] | None
     writes: bool
 
 
-def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]) -> Learned:
+def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
     """Learn the pieces and, if it is wanted, the network; or take both over from another model file."""
     if options.base is not None:
         return _taken_over(options.base, options)
     if "network" in options.parts:
         return _learn_network(data, output, options, progress)
     if "ngram" not in options.parts:
-        return Learned({}, {}, None, True)
+        return Learned({}, PartsCard(), None, True)
     for module in ("numpy", "sentencepiece"):
         require(module, "train")
     from halfword.training.segment import piece_arrays, train_segmenter
 
-    progress("learning the pieces")
-    segmenter = train_segmenter(data.counts(Split.TRAIN), (options.network or NetworkTraining()).segment)
-    card = {"pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size}}
-    return Learned(piece_arrays(segmenter), card, segmenter.encode, True)
+    progress(Event("learning the pieces"))
+    segmenter = train_segmenter(data.counts(Split.TRAIN), options.network.segment)
+    parts = PartsCard(pieces=PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size))
+    return Learned(piece_arrays(segmenter), parts, segmenter.encode, True)
 
 
 def _taken_over(base: Path, options: TrainOptions) -> Learned:
@@ -120,6 +114,8 @@ def _taken_over(base: Path, options: TrainOptions) -> Learned:
     if not header.holds("pieces"):
         raise ModelFileError(f"{base} has no pieces to take over; name a model file with a network or a memory")
     parts = {"pieces", *({"network"} & set(options.parts))}
+    if not all(header.holds(part) for part in parts):
+        raise ModelFileError(f"{base} has no network to take over; leave network out of --parts, or --base")
     content = base.read_bytes()
     arrays = {
         name: Array(place.dtype, content[place.begin : place.end], place.shape)
@@ -127,7 +123,10 @@ def _taken_over(base: Path, options: TrainOptions) -> Learned:
         if name.partition(".")[0] in parts
     }
     segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
-    return Learned(arrays, {part: header.card.get("parts", {}).get(part, {}) for part in sorted(parts)}, segment, True)
+    known = header.card.parts
+    network = (known.network or NetworkCard()) if "network" in parts else None
+    card = PartsCard(pieces=known.pieces or PiecesCard(), network=network)
+    return Learned(arrays, card, segment, True)
 
 
 def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
@@ -165,11 +164,11 @@ def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
 
 def _fitted(
     arrays: dict[str, Array],
-    card: dict[str, Any],
+    card: Card,
     data: Dataset,
     output: Path,
     options: TrainOptions,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
     """Return the arrays with what joins the parts, fitted on the validation split with the model as it is so far."""
     parts = set(options.parts)
@@ -184,11 +183,11 @@ def _fitted(
     with scratch_folder(output) as folder:
         path = folder / "unfitted.halfword"
         if {"ngram", "network"} <= parts:
-            progress("weighing network and memory")
+            progress(Event("weighing network and memory"))
             write_model(path, arrays, card)
             arrays = arrays | fit_mixture(path, rows)
         if ranked:
-            progress("fitting the ranker")
+            progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
             write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
             weights, policy = fit_ranker(path, rows)
@@ -196,20 +195,15 @@ def _fitted(
     return arrays, policy, features
 
 
-def network_training(preset: str, changes: Mapping[str, Any]) -> NetworkTraining:
-    """Return a preset with those of `changes` that are not None."""
-    return changed(preset_named(preset), {name: value for name, value in changes.items() if value is not None})
-
-
-def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress: Callable[[str], None]) -> Learned:
+def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
     for module in ("numpy", "torch", "sentencepiece", "safetensors"):
         require(module, "train")
     from halfword.training.network.learn_network import learn_network
     from halfword.training.network.train_network import RunOptions
 
     run = RunOptions(device=options.device, resume=options.resume)
-    learned = learn_network(data, output, options.network or NetworkTraining(), run, progress)
-    return Learned(learned.arrays, learned.card, learned.segmenter.encode, learned.writes)
+    learned = learn_network(data, output, options.network, run, progress)
+    return Learned(learned.arrays, learned.parts, learned.segmenter.encode, learned.writes)
 
 
 def known_words(queries: Iterable[str]) -> dict[str, Array]:

@@ -1,46 +1,60 @@
 """The best model that one command makes: networks too wide to ask at every key are trained first, and teach."""
 
 import os
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from halfword.core.card import Card, NetworkCard
 from halfword.core.errors import ModelFileError, OptionError
-from halfword.core.files import check_output_file
-from halfword.core.model_file import read_header
-from halfword.data.dataset import Dataset
+from halfword.core.model_file import check_model_output, read_header
+from halfword.core.progress import Progress, named, quiet
+from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
-from halfword.training.network.options import TEACHERS, NetworkTraining, checkpoint_path
-from halfword.training.train import TrainOptions, train
+from halfword.training.network.checkpoint import check_same, describe, fingerprint, read_checkpoint
+from halfword.training.network.options import PRESETS, TEACHERS, NetworkTraining, checkpoint_path
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 
 
 def train_best(
-    data: Dataset, output: Path, options: TrainOptions, teacher: NetworkTraining, progress: Callable[[str], None]
-) -> dict[str, Any]:
+    data: Dataset,
+    output: Path,
+    options: TrainOptions,
+    progress: Progress = quiet,
+    teacher: NetworkTraining | None = None,
+) -> Card:
     """Train teachers beside `output`, then `output` with them, each in its share of the time limit; return the card."""
-    assert options.network is not None
     _check(output, options)
-    paths = [output.with_name(f"{output.stem}.teacher-{number + 1}{output.suffix}") for number in range(TEACHERS)]
-    for number, path in enumerate(paths):
-        network = replace(_in_its_share(teacher), seed=teacher.seed + number)
-        if options.resume and _is_finished(path, data, network):
-            continue
-        begun = number == 0 or path.exists() or checkpoint_path(path).exists()
-        alone = TrainOptions(
-            parts=("network",), network=network, device=options.device, resume=options.resume and begun
+    teacher = _in_its_share(teacher or teacher_of(options.network))
+    teachers = {
+        output.with_name(f"{output.stem}.teacher-{number + 1}{output.suffix}"): replace(
+            teacher, seed=teacher.seed + number
         )
-        train(data, path, alone, _named(f"teacher {number + 1}", progress))
-    pupil = replace(_in_its_share(options.network), teachers=tuple(map(str, paths)))
+        for number in range(TEACHERS)
+    }
+    pupil = replace(_in_its_share(options.network), teachers=tuple(map(str, teachers)))
+    finished = _finished(data, teachers, output, pupil) if options.resume else set()
+    for number, (path, network) in enumerate(teachers.items(), 1):
+        if path not in finished:
+            resume = options.resume and checkpoint_path(path).exists()
+            alone = TrainOptions(parts=("network",), network=network, device=options.device, resume=resume)
+            train(data, path, alone, named(f"teacher {number}", progress))
     resume = options.resume and checkpoint_path(output).exists()
-    return train(data, output, replace(options, network=pupil, resume=resume), progress)
+    return train(data, output, replace(options, network=pupil, best=False, resume=resume), progress)
+
+
+def teacher_of(pupil: NetworkTraining) -> NetworkTraining:
+    """Return how the teachers of a network are trained: as it is, but as wide as the preset says, and untaught."""
+    preset = PRESETS["teacher"]
+    return replace(pupil, network=preset.network, teachers=(), teacher_share=preset.teacher_share)
 
 
 def _check(output: Path, options: TrainOptions) -> None:
     """Find what would stop the last training before the first one, not hours later."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise OptionError("--best is for one process; with torchrun train --preset teacher first, then --preset taught")
-    check_output_file(output)
+    check_model_output(output)
     if len(options.parts) > 1:
         import_engine()
     left = checkpoint_path(output)
@@ -48,18 +62,26 @@ def _check(output: Path, options: TrainOptions) -> None:
         raise ModelFileError(f"{left} is left from a training that was stopped; go on with --resume, or delete it")
 
 
-def _is_finished(path: Path, data: Dataset, teacher: NetworkTraining) -> bool:
-    """Tell whether a teacher is there that learned the same in the same way; how long it took does not matter."""
-    if not path.exists() or checkpoint_path(path).exists():
-        return False
-    card = read_header(path).card
-    made = card.get("parts", {}).get("network", {}).get("options", {})
-    wanted = {**asdict(teacher.segment), **asdict(teacher.network), "epochs": teacher.epochs, "seed": teacher.seed}
-    return card.get("data") == data.about() and all(made.get(name) == value for name, value in wanted.items())
-
-
-def _named(name: str, progress: Callable[[str], None]) -> Callable[[str], None]:
-    return lambda stage: progress(f"{name}: {stage}")
+def _finished(
+    data: Dataset, teachers: Mapping[Path, NetworkTraining], output: Path, pupil: NetworkTraining
+) -> set[Path]:
+    """Return the teachers that need not be trained again; refuse what was made with other options or other data."""
+    begun = [path for path in (*teachers, output) if checkpoint_path(path).exists()]
+    finished = {path for path in teachers if path.exists() and path not in begun}
+    if not begun and not finished:
+        raise ModelFileError(f"{output} has no teacher yet, so there is nothing to resume; leave out --resume")
+    train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
+    data_now, rows = fingerprint(train, valid), sum(train.values())
+    for path in finished:
+        made = read_header(path).card.parts.network or NetworkCard()
+        check_same(path, made.options or {}, describe(teachers[path].fitted(rows)), "options")
+        check_same(path, made.data or {}, data_now, "data")
+    for path in begun:
+        state, _ = read_checkpoint(checkpoint_path(path))
+        network = pupil if path == output else teachers[path]
+        check_same(checkpoint_path(path), state.options, describe(network.fitted(rows)), "options")
+        check_same(checkpoint_path(path), state.data, data_now, "data")
+    return finished
 
 
 def _in_its_share(network: NetworkTraining) -> NetworkTraining:

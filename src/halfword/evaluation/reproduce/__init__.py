@@ -1,5 +1,1 @@
 """The paper's table and figures, repeated on any dataset, next to the values that the paper reports."""
-
-from halfword.evaluation.reproduce.workflow import ReproduceOptions, reproduce
-
-__all__ = ["ReproduceOptions", "reproduce"]

@@ -1,10 +1,10 @@
 """The first completions of a few prefixes, side by side for a few rows."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from halfword.core.progress import Event, Progress
 from halfword.evaluation.reproduce.quality import completer_of
 from halfword.evaluation.reproduce.records import FORMAT, read_json, write_json
 from halfword.evaluation.reproduce.rows import Row
@@ -20,11 +20,9 @@ def kept_examples(folder: Path, row: Row, model: str) -> dict[str, list[str]] | 
     return found.get("completions") if found.get("made_from") == _made_from(row, model) else None
 
 
-def make_examples(
-    folder: Path, row: Row, digest: str, model: Path, progress: Callable[[str], None]
-) -> dict[str, list[str]]:
+def make_examples(folder: Path, row: Row, digest: str, model: Path, progress: Progress) -> dict[str, list[str]]:
     """Compute the completions of each prefix for a row, and store them."""
-    progress(f"{row.name}: examples")
+    progress(Event(f"{row.name}: examples"))
     completer, _ = completer_of(row, model, "cpu")
     options = replace(row.search, count=_COUNT)
     found = {prefix: [each.text for each in completer.complete(prefix, options)] for prefix in PREFIXES}

@@ -1,19 +1,20 @@
 """The models of a report: each recipe is trained once, and recognised by what it was made from."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from halfword.core.card import Card
 from halfword.core.errors import HalfwordError, ModelFileError
+from halfword.core.progress import Progress, named
 from halfword.data.dataset import Dataset
 from halfword.evaluation.reproduce.recipes import Recipe
 from halfword.evaluation.reproduce.records import FORMAT, as_read, digest_of, read_json, write_json
 from halfword.training.network.options import NetworkTraining, checkpoint_path
-from halfword.training.train import TrainOptions, train
-
-Progress = Callable[[str], None]
+from halfword.training.options import TrainOptions
+from halfword.training.train import train
 
 
 class Models:
@@ -63,7 +64,7 @@ class Models:
             "model": digest_of(path),
             "bytes": path.stat().st_size,
             "seconds": round(time.monotonic() - begun, 1),
-            "card": card["parts"],
+            "card": card.parts.to_json(),
         }
         write_json(self._record_path(recipe), about)
         return path
@@ -79,7 +80,7 @@ class Models:
         models = [record["model"] for record in needed if record is not None]
         return as_read({"data": self._fingerprint, "recipe": recipe.describe(), "models": models})
 
-    def _trained(self, recipe: Recipe) -> dict[str, Any]:
+    def _trained(self, recipe: Recipe) -> Card:
         checkpoint = checkpoint_path(self.path(recipe))
         if checkpoint.exists():
             try:
@@ -88,19 +89,17 @@ class Models:
                 checkpoint.unlink()
         return self._train(recipe, resume=False)
 
-    def _train(self, recipe: Recipe, resume: bool) -> dict[str, Any]:
+    def _train(self, recipe: Recipe, resume: bool) -> Card:
         options = TrainOptions(
             parts=recipe.parts,
-            network=self._taught(recipe),
+            network=self._taught(recipe) or TrainOptions().network,
             base=self.path(recipe.base) if recipe.base else None,
             device=self._device,
             resume=resume,
             note="Trained by halfword reproduce.",
         )
         try:
-            return train(
-                self._data, self.path(recipe), options, lambda stage: self._progress(f"{recipe.name}: {stage}")
-            )
+            return train(self._data, self.path(recipe), options, named(recipe.name, self._progress))
         except HalfwordError as error:
             error.args = (str(error).removesuffix(" and --resume"),)  # `reproduce` always resumes
             raise

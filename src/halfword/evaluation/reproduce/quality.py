@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfword.core.options import SearchOptions
+from halfword.core.progress import Progress
 from halfword.evaluation.evaluate import Asker, Measured, measure
 from halfword.evaluation.reproduce.machine import machine
 from halfword.evaluation.reproduce.records import FORMAT, Arrays, as_read, read_arrays, write_arrays
@@ -15,7 +16,6 @@ from halfword.evaluation.reproduce.rows import Row
 from halfword.evaluation.reproduce.sample import Numbers, Sample
 from halfword.search.model import Completer, load
 
-Progress = Callable[[str, int, int], None]
 _AT_ONCE = {"cpu": 2048, "cuda": 65536}  # prefixes per batch; a GPU needs many
 _FIELDS = ("rank", "partial_rank", "recovered", "partly_recovered", "typed")  # of `Measured`; 0 for none
 

@@ -3,8 +3,9 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from halfword.core.fields import changed
 from halfword.training.network.options import TEACHERS as TEACHER_COUNT
-from halfword.training.network.options import NetworkTraining, changed, preset_named
+from halfword.training.network.options import NetworkTraining, preset_named
 
 _QUICK = {"embedding_size": 32, "epochs": 4, "time_limit": 0.5}
 _SMALLER = 10  # factor by which a quick report reduces the hidden units

@@ -7,9 +7,11 @@ machine.
 import hashlib
 import io
 import json
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +67,12 @@ def write_arrays(path: Path, arrays: Arrays, about: Mapping[str, Any]) -> None:
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
     """Return arrays and their description; empty ones if there is nothing that can be read."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-            return arrays, json.loads(arrays.pop(_ABOUT).tobytes())
-    except (OSError, ValueError, KeyError, EOFError):
+            about = json.loads(arrays.pop(_ABOUT).tobytes())
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return {}, {}
+    return (arrays, about) if isinstance(about, dict) else ({}, {})
 
 
 def digest_of(path: Path) -> str:

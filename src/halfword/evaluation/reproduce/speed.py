@@ -1,12 +1,12 @@
 """The time of a row on one core of this machine, and the work of its searches."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from halfword.core import metrics
 from halfword.core.model_file import read_header
+from halfword.core.progress import Progress
 from halfword.data.dataset import Dataset
 from halfword.evaluation.bench import BenchOptions, bench
 from halfword.evaluation.evaluate import EvaluateOptions, sample_rows
@@ -15,7 +15,6 @@ from halfword.evaluation.reproduce.records import FORMAT, as_read, read_json, wr
 from halfword.evaluation.reproduce.rows import Row
 from halfword.search.model import Model, engine_options, load
 
-Progress = Callable[[str, int, int], None]
 _COSTED = 500  # searches whose cells and steps are counted
 
 

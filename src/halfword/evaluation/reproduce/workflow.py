@@ -1,73 +1,39 @@
 """From a dataset to a report, step by step; finished results are stored and not made again."""
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from halfword.core.errors import MissingExtraError, OptionError, OutputError, require
+from halfword.core.files import check_output_folder
+from halfword.core.progress import Event, Progress, named, quiet
 from halfword.data.dataset import Dataset
 from halfword.evaluation.reproduce import examples
 from halfword.evaluation.reproduce.machine import has_gpu, machine, one_thread, versions
 from halfword.evaluation.reproduce.models import Models
+from halfword.evaluation.reproduce.options import ReproduceOptions
 from halfword.evaluation.reproduce.quality import Quality, Question, kept_quality, measure_quality
 from halfword.evaluation.reproduce.records import FORMAT, fingerprint, read_json, write_json
 from halfword.evaluation.reproduce.report import write_report
 from halfword.evaluation.reproduce.results import Found, results
-from halfword.evaluation.reproduce.rows import Row, chosen_rows
 from halfword.evaluation.reproduce.sample import Sample, draw_sample
 from halfword.evaluation.reproduce.small import SmallDataset
 from halfword.evaluation.reproduce.speed import kept_speed, made_from, measure_speed
 from halfword.evaluation.reproduce.statistics import Bootstrap
 
-Progress = Callable[[str], None]
-STEPS = ("train", "quality", "speed", "report")
-DEVICES = ("auto", "cpu", "cuda")
 MARKER = "reproduce.json"
 _QUICK_ROWS, _QUICK_WALK = 500, 300
 _TIMED, _QUICK_TIMED = 1000, 200
-_TELL_EVERY = 0.2  # seconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReproduceOptions:
-    """Which steps are done, for which rows, and how."""
-
-    rows: tuple[str, ...] = ()  # names or groups; empty: all
-    steps: tuple[str, ...] = STEPS
-    paper: bool = False  # repeat the mistake of the paper's code in all figures
-    quick: bool = False  # small networks, part of the data
-    device: str = "auto"
-    sample: int | None = None  # test rows; None: all (few if quick)
-    seed: int = 0
-    beside: Path | None = None  # JSON of other systems for the figure: {name: [milliseconds, MRR over all]}
-
-    def __post_init__(self) -> None:
-        unknown = [step for step in self.steps if step not in STEPS]
-        if unknown or not self.steps:
-            raise OptionError(f"steps must be some of {', '.join(STEPS)}; got {', '.join(unknown) or 'none'}")
-        if self.device not in DEVICES:
-            raise OptionError(f"device must be one of {', '.join(DEVICES)}; got {self.device!r}")
-        if self.sample is not None and self.sample < 1:
-            raise OptionError(f"sample must be 1 or more, got {self.sample}")
-        chosen_rows(self.rows)  # checks the names
-
-    def chosen(self) -> list[Row]:
-        """Return the rows to work on."""
-        rows = chosen_rows(self.rows)
-        return [row.quick() for row in rows] if self.quick else rows
-
-
-def reproduce(
-    data: Dataset, folder: Path, options: ReproduceOptions, progress: Progress = lambda stage: None
-) -> dict[str, Any]:
+def reproduce(data: Dataset, folder: Path, options: ReproduceOptions, progress: Progress = quiet) -> dict[str, Any]:
     """Train, measure and write a report; return its results (without the step `report`, what was left out)."""
     if "report" in options.steps:
         require("matplotlib", "reproduce")
     device = _device(options.device)
-    progress("reading the dataset")
+    progress(Event("reading the dataset"))
     data = SmallDataset.of(data) if options.quick else data
     mark = fingerprint(data)
     _claim(folder, mark, options)
@@ -85,11 +51,8 @@ def _device(name: str) -> str:
 def _claim(folder: Path, mark: str, options: ReproduceOptions) -> None:
     """Refuse a folder that holds other files, or a report of other data or of another size."""
     claim = {"format": FORMAT, "data": mark, "quick": options.quick}
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder} is a file; name a folder")
     found = read_json(folder / MARKER)
-    if not found and folder.is_dir() and any(folder.iterdir()):
-        raise OutputError(f"{folder} holds other files than a report; name a new folder or empty this one")
+    check_output_folder(folder, lambda _: bool(found), "report")
     if found and found != claim:
         raise OutputError(f"{folder} holds a report {_difference(found, claim)}; name a new folder")
     try:
@@ -153,8 +116,8 @@ class _Work:
             for module in ("torch", "sentencepiece", "safetensors"):
                 require(module, "train")
 
-    def _tell(self, text: str) -> None:
-        self._progress(f"{self._stage} · {text}")
+    def _tell(self, event: Event) -> None:
+        self._progress(replace(event, stage=f"{self._stage} · {event.stage}"))
 
     def _try(self, found: Found, work: Callable[[Found, bool], None], wanted: bool) -> None:
         """Do one step of a row; if this machine cannot, say why and continue with the other rows."""
@@ -164,7 +127,7 @@ class _Work:
             work(found, wanted)
         except (OptionError, MissingExtraError) as error:
             found.left_out = str(error)
-            self._tell(f"{found.row.name} is left out: {error}")
+            self._tell(Event(f"{found.row.name} is left out: {error}"))
 
     def _train(self, found: Found, wanted: bool) -> None:
         if wanted and self._models.record(found.row.model) is None:
@@ -191,23 +154,12 @@ class _Work:
         model = self._models.ready(found.row.model)
         found.model = self._models.record(found.row.model)
         question = self._question(found, paper, walk)
-        return measure_quality(self._kept, question, model, self._device, self._share(found.row.name))
+        return measure_quality(self._kept, question, model, self._device, named(found.row.name, self._tell))
 
     def _question(self, found: Found, paper: bool, walk: int) -> Question:
         assert found.model is not None
         sample, seed = self._sample, self._options.seed
         return Question(found.row, found.model["model"], self._mark, sample, seed, paper, walk)
-
-    def _share(self, name: str) -> Callable[[str, int, int], None]:
-        told = 0.0
-
-        def tell(stage: str, done: int, total: int) -> None:
-            nonlocal told
-            if time.monotonic() - told > _TELL_EVERY:  # it is called for every query
-                told = time.monotonic()
-                self._tell(f"{name}: {stage} {done:,}/{total:,}")
-
-        return tell
 
     def _time(self, found: Found, wanted: bool) -> None:
         """Time a row and make its examples, if the file of its model is here."""
@@ -217,7 +169,7 @@ class _Work:
         facts = made_from(row, digest, self._mark, rows)
         found.speed = kept_speed(self._kept, facts, row)
         if found.speed is None and wanted and model.exists():
-            found.speed = measure_speed(self._kept, facts, row, model, self._data, self._share(row.name))
+            found.speed = measure_speed(self._kept, facts, row, model, self._data, named(row.name, self._tell))
         if row.name in examples.ROWS:
             found.examples = examples.kept_examples(self._kept, row, digest)
             if found.examples is None and wanted and model.exists():
@@ -228,7 +180,7 @@ class _Work:
         left_out = {each.row.name: each.left_out for each in self._found if each.left_out}
         if "report" not in self._options.steps:
             return {"left_out": left_out}
-        self._tell("computing the bootstrap intervals")
+        self._tell(Event("computing the bootstrap intervals"))
         beside = _systems(self._options.beside)
         bootstrap = Bootstrap(seed=self._options.seed)
         content = {
@@ -239,6 +191,6 @@ class _Work:
             "models": self._models.records(each.row.model for each in self._found),
             **results(self._found, self._sample, bootstrap),
         }
-        self._tell("writing")
+        self._tell(Event("writing"))
         write_report(self._folder, content, beside)
         return content | {"left_out": left_out}

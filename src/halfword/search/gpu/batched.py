@@ -44,7 +44,7 @@ class BatchedNeural:
         header = read_header(path)
         if not header.holds("network"):
             raise ModelFileError(f"{path} has no network; train one with: halfword train data/ -o {path}")
-        self._profile = profile_named(str(header.card.get("profile")))
+        self._profile = profile_named(str(header.card.profile))
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._starts = Starts(path)
         self._tables = _tables(path, self._device)

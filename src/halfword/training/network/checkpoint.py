@@ -5,8 +5,9 @@ a JSON text of `State`. Its arrays: `now.*` the weights, `best.*` those of the b
 `square.*` Adam's two moments, and `segmenter`, the SentencePiece model.
 """
 
+import hashlib
 import json
-import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from halfword.core.errors import ModelFileError
 from halfword.core.files import whole_file
 from halfword.training.network.options import NetworkTraining
 
-FORMAT = "1"
+FORMAT = "2"
 
 
 @dataclass(slots=True)
@@ -27,7 +28,7 @@ class State:
     """Where a training stands."""
 
     options: dict[str, Any]  # of the run; a resumed run must have the same
-    data: dict[str, int]  # fingerprint of the data, which must be the same too
+    data: dict[str, Any]  # fingerprint of the data, which must be the same too
     epoch: int = 0  # finished epochs
     step: int = 0  # finished steps of the current epoch
     steps_in_all: int = 0
@@ -71,9 +72,10 @@ def named(prefix: str, arrays: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def check_same(path: Path, found: dict[str, Any], asked: dict[str, Any], what: str) -> None:
-    """Refuse to resume with other options or other data than before."""
-    different = sorted(name for name in {*found, *asked} if found.get(name) != asked.get(name))
+def check_same(path: Path, found: Mapping[str, Any], asked: Mapping[str, Any], what: str) -> None:
+    """Refuse to resume with other options or other data than before; the time limit may differ."""
+    names = {*found, *asked} - {"time_limit"}
+    different = sorted(name for name in names if found.get(name) != asked.get(name))
     if different:
         changes = ", ".join(f"{name} was {found.get(name)}, is {asked.get(name)}" for name in different)
         raise ModelFileError(
@@ -86,10 +88,18 @@ def cpu_copy(arrays: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: array.detach().to("cpu", copy=True) for name, array in arrays.items()}
 
 
-def fingerprint(counts: dict[str, int]) -> dict[str, int]:
-    """Return numbers that differ between datasets."""
-    mixed = zlib.crc32("\n".join(counts).encode())
-    return {"queries": len(counts), "rows": sum(counts.values()), "crc": mixed}
+def fingerprint(train: Mapping[str, int], valid: Mapping[str, int]) -> dict[str, Any]:
+    """Return what tells one dataset from another: how much is learned from, and a digest of every query and count.
+
+    >>> fingerprint({"new york": 2}, {}) == fingerprint({"new york": 1}, {})
+    False
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for counts in (train, valid):
+        for query, count in counts.items():
+            digest.update(f"{query}\t{count}\n".encode())
+        digest.update(b"\n")
+    return {"queries": len(train), "rows": sum(train.values()), "digest": digest.hexdigest()}
 
 
 def describe(options: NetworkTraining) -> dict[str, Any]:

@@ -1,17 +1,17 @@
 """The network part of a model: from the counts of a dataset to pieces and weights."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from halfword.core.card import NetworkCard, PartsCard, PiecesCard
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array
+from halfword.core.progress import Event, Progress
 from halfword.data.dataset import Dataset, Split
 from halfword.training.network.batches import Queries, TokenSource, best_tokens, read_queries
 from halfword.training.network.checkpoint import (
@@ -39,24 +39,24 @@ class LearnedNetwork:
     """The arrays for the model file, and whether this process is the one that writes it."""
 
     arrays: dict[str, Array]
-    card: dict[str, Any]
+    parts: PartsCard
     segmenter: Segmenter
     writes: bool
 
 
 def learn_network(
-    data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Callable[[str], None]
+    data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Progress
 ) -> LearnedNetwork:
     """Train a network, or resume a training that was stopped, and return the best epoch."""
     started = time.monotonic()
     device = choose_device(run.device)
     with join_world(device) as world:
-        progress("reading the train and valid splits")
+        progress(Event("reading the train and valid splits"))
         train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
         options = options.fitted(sum(train.values()), world.size)
-        state, arrays = _start(output, run, State(describe(options), fingerprint(train)))
+        state, arrays = _start(output, run, State(describe(options), fingerprint(train, valid)))
         segmenter = _segmenter(train, arrays, options, world, device, progress)
-        progress(f"segmenting {len(train):,} queries")
+        progress(Event(f"segmenting {len(train):,} queries"))
         queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
         teacher = read_teacher(options.teachers, segmenter, device)
         stepper = make_stepper(segmenter, options, world, device, teacher)
@@ -91,9 +91,9 @@ def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str
     path = checkpoint_path(output)
     if run.resume:
         state, arrays = read_checkpoint(path)
-        state.options["time_limit"] = fresh.options["time_limit"]  # a resumed training may have another time limit
         check_same(path, state.options, fresh.options, "options")
         check_same(path, state.data, fresh.data, "data")
+        state.options = fresh.options  # with the new time limit
         return state, arrays
     if path.exists():
         raise ModelFileError(f"{path} is left from a training that was stopped; go on with --resume, or delete it")
@@ -106,11 +106,11 @@ def _segmenter(
     options: NetworkTraining,
     world: World,
     device: torch.device,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> Segmenter:
     if arrays:
         return Segmenter(arrays["segmenter"].numpy().tobytes())
-    progress(f"learning {options.segment.kind} pieces")
+    progress(Event(f"learning {options.segment.kind} pieces"))
     model = train_segmenter(counts, options.segment).model if world.rank == 0 else b""
     return Segmenter(world.from_first(model, device))
 
@@ -134,16 +134,15 @@ def _result(training: Training, segmenter: Segmenter, world: World) -> LearnedNe
     state, options = training.state, training.options
     training.network.load_state_dict(training.best_weights)
     arrays = {**piece_arrays(segmenter), **network_arrays(training.network.weights())}
-    card = {
-        "pieces": {"segmentation": str(segmenter.kind), "size": segmenter.size},
-        "network": {
-            "embedding_size": options.network.embedding_size,
-            "hidden_size": options.network.hidden_size,
-            "layers": options.network.layers,
-            "options": state.options,
-            "best": state.best,
-            "epochs": state.epoch,
-            "minutes": round(state.seconds / 60, 2),
-        },
-    }
-    return LearnedNetwork(arrays, card, segmenter, world.rank == 0)
+    network = NetworkCard(
+        embedding_size=options.network.embedding_size,
+        hidden_size=options.network.hidden_size,
+        layers=options.network.layers,
+        options=state.options,
+        data=state.data,
+        best=state.best,
+        epochs=state.epoch,
+        minutes=round(state.seconds / 60, 2),
+    )
+    pieces = PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size)
+    return LearnedNetwork(arrays, PartsCard(pieces=pieces, network=network), segmenter, world.rank == 0)

@@ -1,13 +1,12 @@
 """How a network is trained: the options, the presets and the learning-rate schedule; needs no PyTorch."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
 
 from halfword.core.errors import OptionError
+from halfword.core.fields import option
 from halfword.training.segment import Kind, SegmentOptions
 
 
@@ -22,14 +21,15 @@ class Schedule(StrEnum):
 class NetworkOptions:
     """The sizes of a network, and its dropout during training."""
 
-    embedding_size: int = 100
-    hidden_size: int = 600
-    layers: int = 1
-    summary_size: int = 0  # rank of the recurrence: numbers that a layer passes to its next step; 0: all
+    hidden_size: int = option(600, "Width of a layer.", rare=True, preset=True)
+    embedding_size: int = option(100, "Width of the embedding.", rare=True, preset=True)
+    # The rank of the recurrence.
+    summary_size: int = option(0, "Numbers passed to the next step; 0 for all.", rare=True, preset=True)
+    layers: int = option(1, "Recurrent layers.", rare=True, preset=True)
     input_dropout: float = 0.0
     recurrent_dropout: float = 0.25  # of the candidate, drawn at every step
     hidden_dropout: float = 0.0  # between layers
-    output_dropout: float = 0.0
+    output_dropout: float = option(0.0, "Dropout of the top layer while learning.", rare=True, preset=True)
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -47,18 +47,23 @@ class NetworkTraining:
     segment: SegmentOptions = field(default_factory=SegmentOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
     alpha: float = 0.2  # of subword regularisation (unigram pieces); 0: always the best segmentation
-    epochs: int = 30
-    batch: int = 0  # queries per step, in each process; 0: chosen by the size of the data
-    learning_rate: float = 0.0  # of Adam, the highest value; 0: chosen by the batch
-    schedule: Schedule = Schedule.DECAY
+    epochs: int = option(30, "How often the data is read, at most.", preset=True)
+    # 0: chosen by the size of the data
+    batch: int = option(0, "Queries per step, in each process.", rare=True, preset=True)
+    # 0: chosen by the batch
+    learning_rate: float = option(0.0, "Of Adam, at its highest.", rare=True, preset=True)
+    schedule: Schedule = option(Schedule.DECAY, "Of the learning rate: constant or decay.", rare=True, preset=True)
     warmup: float = 0.05  # share of the training over which the learning rate rises
     clip: float = 0.25  # the gradient norm is clipped at this value
     weight_decay: float = 0.0
-    teachers: tuple[str, ...] = ()  # model files; the mean of their predictions is the teacher
+    # The mean of their predictions is what is learned.
+    teachers: tuple[str, ...] = option(
+        (), "Model file of a larger network, to learn from.", "teacher", rare=True, preset=True
+    )
     teacher_share: float = 0.7  # share of the target that is the teacher's prediction; the rest is the next piece
     most_tokens: int = 40  # longer queries are cut
-    seed: int = 0
-    time_limit: float | None = None  # minutes
+    seed: int = option(0, "Draws other weights and another order.", rare=True, preset=True)
+    time_limit: float | None = option(None, "Minutes for the network to learn in.")
 
     def __post_init__(self) -> None:
         _check("epochs", self.epochs, 1, 10_000)
@@ -143,30 +148,3 @@ def preset_named(name: str) -> NetworkTraining:
     if name not in PRESETS:
         raise OptionError(f"preset {name!r} is unknown; choose one of: {', '.join(PRESETS)}")
     return PRESETS[name]
-
-
-def changed(options: NetworkTraining, changes: Mapping[str, Any]) -> NetworkTraining:
-    """Return `options` with changed fields; fields of `segment` and `network` are named directly."""
-    ready = dict(changes)
-    for name, kind in {"kind": Kind, "schedule": Schedule}.items():
-        if name in ready:
-            ready[name] = _member(kind, ready[name])
-    return replace(
-        options,
-        segment=replace(options.segment, **_take(SegmentOptions, ready)),
-        network=replace(options.network, **_take(NetworkOptions, ready)),
-        **_take(NetworkTraining, ready),
-    )
-
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def _member(kind: type[_Choice], name: str) -> _Choice:
-    if name not in list(kind):
-        raise OptionError(f"{name!r} is unknown; choose one of: {', '.join(kind)}")
-    return kind(name)
-
-
-def _take(owner: type[Any], changes: dict[str, Any]) -> dict[str, Any]:
-    return {each.name: changes[each.name] for each in fields(owner) if each.name in changes}

@@ -3,16 +3,15 @@
 import json
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from halfword.core.errors import HalfwordError, OptionError
+from halfword.core.errors import OptionError
 from halfword.core.files import whole_file
-from halfword.core.interrupts import interrupts
+from halfword.core.progress import Event, Progress, Stopped
 from halfword.training.network.batches import Chunk, Queries, epoch_rows, make_chunk
 from halfword.training.network.checkpoint import State, cpu_copy, write_checkpoint
 from halfword.training.network.options import NetworkTraining, checkpoint_path
@@ -22,16 +21,14 @@ _CHUNK = 64  # batches that are drawn and sorted together
 _VALID_BATCH = {"cpu": 512, "cuda": 2048}
 
 
-class TrainingStopped(HalfwordError):
-    """Training ended early: it was interrupted, or the loss is not a number any more."""
+class TrainingStopped(Stopped):
+    """A training ended early: it was asked to, or its loss is not a number any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The progress of a training."""
 
-    epoch: int
-    epochs: int
     loss: float  # nats per query, in the current epoch
     perplexity: float  # per character
     queries_per_second: float
@@ -40,7 +37,7 @@ class Report:
     def __str__(self) -> str:
         left = f"{int(self.seconds_left) // 60}:{int(self.seconds_left) % 60:02}"
         return (
-            f"epoch {self.epoch}/{self.epochs}, loss {self.loss:.3f}, perplexity {self.perplexity:.3f} a character, "
+            f"loss {self.loss:.3f}, perplexity {self.perplexity:.3f} per character, "
             f"{self.queries_per_second:,.0f} queries/s, {left} left"
         )
 
@@ -78,19 +75,44 @@ class Training:
         self._started = time.monotonic() - state.seconds
         self._saved = time.monotonic()
         self._valid_seconds = self._speed = self._epoch_started = 0.0
+        self._asked_to_stop = False
 
-    def run(self, progress: Callable[[str], None]) -> None:
-        """Train to the end; the best weights are then in `best_weights`."""
-        if not self.state.history and self._progress() >= 1:
+    def run(self, progress: Progress) -> None:
+        """Train to the end; the best weights are then in `best_weights`.
+
+        If `progress` raises `Stopped`, the training ends between two steps with a checkpoint.
+        """
+        if not self.state.history and not self.state.step and self._progress() >= 1:
             raise OptionError(
                 f"the time limit of {self.options.time_limit} minutes was over before the first step; raise it"
             )
-        with interrupts() as interrupted:
-            while self.state.epoch < self.options.epochs and self._progress() < 1:
-                self._epoch(progress, interrupted)
-                self._end_epoch(progress)
+        self._tell(progress)
+        # An epoch that was begun before a stop is validated, even if no step of it is left.
+        while self.state.epoch < self.options.epochs and (self.state.step or self._progress() < 1):
+            self._epoch(progress)
+            self._end_epoch(progress)
 
-    def _epoch(self, progress: Callable[[str], None], interrupted: list[int]) -> None:
+    def _tell(self, progress: Progress, detail: str = "") -> None:
+        """Report how far the training is; whether it should stop is found out later, by all processes together."""
+        stage = f"epoch {self._epoch_number()}/{self.options.epochs}"
+        total = self._steps_per_epoch * self.options.epochs
+        try:
+            progress(Event(stage, self.state.steps_in_all, total, detail, resumable=True))
+        except Stopped:
+            self._asked_to_stop = True
+
+    def _stop_if_asked(self) -> None:
+        """Stop with a checkpoint if any of the processes was asked to."""
+        (asked,) = self.world.sum([float(self._asked_to_stop)], self.stepper.device)
+        if asked:
+            self._save()
+            epoch = self._epoch_number()
+            raise TrainingStopped(f"stopped in epoch {epoch}; go on with the same command and --resume")
+
+    def _epoch_number(self) -> int:
+        return min(self.state.epoch + 1, self.options.epochs)
+
+    def _epoch(self, progress: Progress) -> None:
         state, self._epoch_started, before = self.state, time.monotonic(), self.state.queries
         self.network.train()
         rows = epoch_rows(self.train.counts, self._generator("order", state.epoch))
@@ -105,7 +127,7 @@ class Training:
                 state.queries = min(state.step * self._batch_of_all, self.train.rows)
                 if state.step % self._look_every == 0 or state.step == self._steps_per_epoch:
                     self._speed = (state.queries - before) / (time.monotonic() - self._epoch_started)
-                    if self._look(progress, bool(interrupted)):
+                    if self._look(progress):
                         return
 
     def _chunk(self, rows: Tensor, number: int) -> Chunk:
@@ -114,22 +136,21 @@ class Training:
         targets = self.train.source.tokens(part, self._generator("sample", self.state.epoch, number))
         return make_chunk(targets, self._batch_of_all, self.world)
 
-    def _look(self, progress: Callable[[str], None], interrupted: bool) -> bool:
+    def _look(self, progress: Progress) -> bool:
         """Sum the loss, report progress, save if it is time; return whether the time limit is over."""
         state = self.state
         first = self.world.rank == 0
         seconds = time.monotonic() - self._started
         save_now = time.monotonic() - self._saved > self.run_options.checkpoint_minutes * 60
-        seen = [float(self.stepper.loss_sum), interrupted, seconds * first, save_now * first]
-        loss, stop, state.seconds, save = self.world.sum(seen, self.stepper.device)
+        seen = [float(self.stepper.loss_sum), seconds * first, save_now * first]
+        loss, state.seconds, save = self.world.sum(seen, self.stepper.device)
         self.stepper.loss_sum.zero_()
         state.loss_sum += loss
         self._check_finite(loss)
-        if save or stop:
+        if save:
             self._save()
-        if stop:
-            raise TrainingStopped(f"stopped in epoch {state.epoch + 1}; continue with the same command and --resume")
-        progress(str(self._report()))
+        self._tell(progress, str(self._report()))
+        self._stop_if_asked()
         return self.options.time_limit is not None and self._progress() >= 1
 
     def _check_finite(self, loss: float) -> None:
@@ -140,9 +161,9 @@ class Training:
                 f"train again with a lower --learning-rate"
             )
 
-    def _end_epoch(self, progress: Callable[[str], None]) -> None:
+    def _end_epoch(self, progress: Progress) -> None:
         state, started = self.state, time.monotonic()
-        progress(f"epoch {state.epoch + 1}/{self.options.epochs}, validating")
+        self._tell(progress, "validating")
         valid_loss = self.validate()
         self._valid_seconds = time.monotonic() - started
         entry = {
@@ -163,6 +184,7 @@ class Training:
         state.seconds = time.monotonic() - self._started
         self._save()
         self._write_log()
+        self._stop_if_asked()
 
     @torch.no_grad()
     def validate(self) -> float:
@@ -198,7 +220,7 @@ class Training:
         over = max(self._progress(), 1e-9)
         left = state.seconds * (1 - over) / over
         characters = self.train.characters / self.train.rows
-        return Report(state.epoch + 1, self.options.epochs, loss, math.exp(loss / characters), self._speed, left)
+        return Report(loss, math.exp(loss / characters), self._speed, left)
 
     def _generator(self, *key: int | str) -> torch.Generator:
         return seeded(self.stepper.device, self.options.seed, *key)

@@ -1,0 +1,59 @@
+"""`halfword complete`."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from halfword.cli.options import AsJson, ModelFile, Unfiltered, takes
+from halfword.core.errors import TextError
+from halfword.core.fields import changed
+from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.search.filtered import filtered
+from halfword.search.model import DEFAULT_MODEL, Completion, load
+
+
+@takes(SearchOptions)
+def complete(
+    prefixes: Annotated[
+        list[str] | None, typer.Argument(help="What was typed; left out, one per line of stdin.")
+    ] = None,
+    model: ModelFile = DEFAULT_MODEL,
+    *,
+    given: dict[str, Any],
+    unfiltered: Unfiltered = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the likeliest completions of each PREFIX.
+
+    Example: halfword complete "new yo"
+    """
+    options = changed(DEFAULTS, given)
+    loaded = load(model)
+    completer = loaded if unfiltered else filtered(loaded)
+    several = prefixes is None or len(prefixes) > 1
+    for prefix in _stdin_lines() if prefixes is None else prefixes:
+        completions = completer.complete(prefix, options)
+        if as_json:
+            _print_json(prefix, completions)
+            continue
+        for completion in completions:
+            fields = [prefix] if several else []
+            fields += [completion.text, f"{completion.score:.4f}", completion.source] if scores else [completion.text]
+            print("\t".join(fields))
+
+
+def _print_json(prefix: str, completions: list[Completion]) -> None:
+    rows = [completion._asdict() for completion in completions]
+    print(json.dumps({"prefix": prefix, "completions": rows}, ensure_ascii=False))
+
+
+def _stdin_lines() -> Iterator[str]:
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        try:
+            yield line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise TextError(f"stdin, line {number}: not UTF-8; convert the input first") from None

@@ -1,0 +1,39 @@
+"""`halfword evaluate`."""
+
+from typing import Any
+
+from rich.table import Table
+
+from halfword.cli.options import AsJson, Data, ModelFile, takes
+from halfword.cli.output import cells, console, print_json, table
+from halfword.cli.progress import progress
+from halfword.core.fields import changed
+from halfword.data.dataset import open_dataset
+from halfword.evaluation.evaluate import EvaluateOptions, Report
+from halfword.evaluation.evaluate import evaluate as run
+from halfword.search.model import DEFAULT_MODEL, load
+
+_GROUPS = ("seen", "unseen", "all")
+
+
+@takes(EvaluateOptions)
+def evaluate(data: Data, model: ModelFile = DEFAULT_MODEL, *, given: dict[str, Any], as_json: AsJson = False) -> None:
+    """Measure how well a model completes the test queries.
+
+    Example: halfword evaluate --model popular.halfword --data data/ --sample 5000
+    """
+    options = changed(EvaluateOptions(), given)
+    with progress() as tell:
+        report = run(load(model), open_dataset(data), options, tell)
+    if as_json:
+        print_json({"model": model.name, "data": data.name, **report.to_json()})
+    else:
+        console.print(_report_table(report))
+
+
+def _report_table(report: Report) -> Table:
+    made = table("", *_GROUPS, caption=f"{report.completions_per_second:,.0f} completions per second on all cores")
+    made.add_row("rows", *(f"{report.rows[group]:,}" for group in _GROUPS))
+    for name, means in report.metrics.items():
+        made.add_row(name, *cells(means[group] for group in _GROUPS))
+    return made

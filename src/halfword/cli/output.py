@@ -1,0 +1,46 @@
+"""What several commands print: results on stdout, tables for people, JSON for machines."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from halfword.core.card import Card
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def print_json(content: Mapping[str, Any], indent: int | None = None) -> None:
+    """Print one JSON object."""
+    print(json.dumps(content, ensure_ascii=False, indent=indent))
+
+
+def print_learned(output: Path, card: "Card") -> None:
+    """Print what a model file holds that was just written."""
+    if popular := card.parts.popular:
+        console.print(f"{output}: {popular.queries:,} queries, typed {popular.rows:,} times")
+    if (network := card.parts.network) and (pieces := card.parts.pieces):
+        line = f"{output}: {pieces.size:,} {pieces.segmentation} pieces, {network.hidden_size} hidden"
+        if best := network.best:
+            line += (
+                f"; best epoch {best['epoch']}, validation loss {best['valid_loss']:.3f} nats per query, "
+                f"perplexity {best['valid_perplexity']:.3f} per character"
+            )
+        console.print(line)
+
+
+def table(*columns: str, caption: str | None = None) -> Table:
+    """Return an empty table: names on the left, numbers on the right."""
+    made = Table(caption=caption)
+    for column in columns:
+        made.add_column(column, justify="right" if column else "left")
+    return made
+
+
+def cells(values: Iterable[float | None]) -> Iterator[str]:
+    """Return figures as a table shows them."""
+    return ("–" if value is None else f"{value:.4f}" for value in values)
