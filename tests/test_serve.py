@@ -86,7 +86,11 @@ def test_search_answers_like_elasticsearch(client: Client, path: str) -> None:
     ("line", "code"),
     [
         ("GET /complete", "missing_q"),
-        ("GET /complete?p=x", "missing_q"),
+        ("GET /complete?p=x", "unknown_name"),
+        ("GET /suggest?q=x&count=3", "unknown_name"),
+        ("GET /complete?q=x&%ff=", "unknown_name"),
+        ("POST /complete?n=3", "unknown_name"),
+        ("POST /_search?typed_keys=true", "unknown_name"),
         ("GET /suggest", "missing_q"),
         ("GET /complete?q=%ff", "not_utf8"),
         ("GET /complete?q=%ED%A0%80", "not_utf8"),
@@ -128,12 +132,16 @@ def test_a_mistake_has_a_code_and_a_sentence(client: Client, line: str, code: st
         ("/complete", b'{"prefixes": [1]}', "bad_body"),
         ("/complete", json.dumps({"prefixes": ["x"] * 101}).encode(), "bad_body"),
         ("/complete", b'{"prefixes": ["x"], "pad": 1}', "bad_body"),
+        ("/complete", b'{"prefixes": ["x"], "count": 3}', "unknown_name"),
         ("/complete", b'{"prefixes": ["x"], "n": true}', "bad_n"),
         ("/complete", b'{"prefixes": ["x"], "n": 1.5}', "bad_n"),
         ("/complete", json.dumps({"prefixes": ["x" * 201]}).encode(), "prefix_too_long"),
         ("/complete", b" " * 65_537, "body_too_large"),
         ("/_search", b"{}", "bad_body"),
         ("/_search", b'{"query": {"match_all": {}}}', "bad_body"),
+        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {}}}, "query": {}}', "unknown_name"),
+        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"fuzzy": {}}}}}', "unknown_name"),
+        ("/_search", b'{"suggest": {"a": {"prefix": "x", "term": {}, "completion": {}}}}', "unknown_name"),
         ("/_search", b'{"suggest": {}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "term": {}}}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"completion": {}}}}', "bad_body"),
@@ -149,6 +157,15 @@ def test_a_bad_body_is_refused(client: Client, path: str, body: bytes, code: str
 def test_a_body_that_says_it_is_too_large_is_not_read(client: Client) -> None:
     answer = client.ask("POST /complete", body=b"{", headers={"Content-Length": "9999999"})
     assert answer.code == "body_too_large"
+
+
+def test_an_unknown_name_is_named(client: Client) -> None:
+    message = client.ask("GET /complete?q=x&cuont=3&limit=4").json["error"]["message"]
+    assert message == "cuont, limit is not known; known are: q, n, pad"
+    body = b'{"suggest": {"box": {"prefix": "x", "completion": {"fuzzy": {}}}}}'
+    message = client.ask("POST /_search", body=body).json["error"]["message"]
+    assert message.startswith("fuzzy is not known in the completion of the suggester 'box'; known are: field")
+    assert client.ask("GET /complete?q=x&").status == 200
 
 
 def test_limits_can_be_set(model: Path) -> None:

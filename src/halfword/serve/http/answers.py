@@ -6,7 +6,13 @@ from time import perf_counter
 from typing import Any
 
 from halfword.search.model import Completion
-from halfword.serve.http.asked import Asked, asked_by_batch, asked_by_query, asked_by_suggesters
+from halfword.serve.http.asked import (
+    Asked,
+    asked_by_batch,
+    asked_by_query,
+    asked_by_suggesters,
+    check_no_parameters,
+)
 from halfword.serve.http.cache import Found
 from halfword.serve.http.finder import Finder
 from halfword.serve.http.reply import SUGGESTIONS, Headers, Reply, json_reply
@@ -52,6 +58,7 @@ class Answers:
 
     async def batch(self, request: Request) -> Reply:
         """`POST /complete`."""
+        check_no_parameters(request.query_string)
         asked = asked_by_batch(request.body, self._limits)
         served = self._models.current
         results, _ = await self._finder.find_all(served, asked.prefixes, request, _batch_row)
@@ -60,6 +67,7 @@ class Answers:
 
     async def search(self, request: Request) -> Reply:
         """`POST /_search`, as Elasticsearch answers a completion suggester."""
+        check_no_parameters(request.query_string)
         asked = asked_by_suggesters(request.body, self._limits)
         served = self._models.current
         entries, timed_out = await self._finder.find_all(served, list(asked.values()), request, _elastic_entry)

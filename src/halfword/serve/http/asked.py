@@ -1,6 +1,6 @@
 """What a request asks for: query strings and JSON bodies, checked against the limits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -13,6 +13,10 @@ from halfword.serve.options import Limits
 
 DEFAULT_COUNT = 10
 ELASTICSEARCH_COUNT = 5  # its default `size`
+# Of a search and of a completion suggester. Those about hits change nothing, for there are none.
+SEARCH_FIELDS = ("suggest", "_source", "from", "size", "track_total_hits")
+COMPLETION_FIELDS = ("field", "size", "skip_duplicates")
+_PARAMETERS = frozenset((b"q", b"n", b"pad"))
 INDEX_NAMES = "[a-z0-9.*][a-z0-9_.,*+-]{0,254}"  # one or several, as Elasticsearch allows
 
 
@@ -40,7 +44,7 @@ def query_fields(query_string: bytes) -> dict[bytes, bytes]:
     {b'q': b'new yo', b'n': b'3'}
     """
     fields = {}
-    for field in query_string.split(b"&"):
+    for field in filter(None, query_string.split(b"&")):
         name, _, value = field.partition(b"=")
         value = value.replace(b"+", b" ")
         fields[name] = unquote_to_bytes(value) if b"%" in value else value
@@ -50,6 +54,8 @@ def query_fields(query_string: bytes) -> dict[bytes, bytes]:
 def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
     """Read `?q=…&n=…&pad=…`."""
     fields = query_fields(query_string)
+    if not fields.keys() <= _PARAMETERS:
+        _check_known([name.decode("utf-8", "replace") for name in fields], ("q", "n", "pad"))
     raw = fields.get(b"q")
     if raw is None:
         raise refuse("missing_q", "q is missing; ask like /complete?q=new+yo (an empty q gives the most popular)")
@@ -62,10 +68,24 @@ def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
     return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields)
 
 
+def check_no_parameters(query_string: bytes) -> None:
+    """Refuse a query string where everything is said in the body."""
+    _check_known([name.decode("utf-8", "replace") for name in query_fields(query_string)], ())
+
+
+def _check_known(given: Iterable[str], known: Sequence[str], where: str = "") -> None:
+    """Refuse names that nobody would look at."""
+    unknown = ", ".join(sorted(set(given) - set(known)))
+    if unknown:
+        may_be = f"known are: {', '.join(known)}" if known else "the body says everything"
+        raise refuse("unknown_name", f"{unknown[:200]} is not known{where}; {may_be}")
+
+
 def asked_by_batch(body: bytes, limits: Limits) -> AskedBatch:
     """Read `{"prefixes": […], "n": …, "pad": …}`."""
     match _parsed(body):
         case {"prefixes": list(prefixes), **rest} if 1 <= len(prefixes) <= limits.most_prefixes:
+            _check_known(map(str, rest), ("prefixes", "n", "pad"))
             count = _count_of(rest.get("n", DEFAULT_COUNT), limits)
             return AskedBatch(
                 [Asked(_checked_prefix(prefix, limits), count) for prefix in prefixes], _flag(rest, "pad")
@@ -80,6 +100,7 @@ def asked_by_suggesters(body: bytes, limits: Limits) -> dict[str, Asked]:
     suggesters = content.get("suggest") if isinstance(content, dict) else None
     if not isinstance(suggesters, dict):
         raise _no_suggester("the body has no suggest object")
+    _check_known(content, SEARCH_FIELDS)
     if not 1 <= len(suggesters) <= limits.most_prefixes:
         raise _no_suggester(f"suggest must hold 1 to {limits.most_prefixes} suggesters")
     return {name: _asked_by_suggester(name, entry, limits) for name, entry in suggesters.items()}
@@ -88,6 +109,8 @@ def asked_by_suggesters(body: bytes, limits: Limits) -> dict[str, Asked]:
 def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
     if not isinstance(entry, dict) or not isinstance(entry.get("completion"), dict):
         raise _no_suggester(f"the suggester {name!r} is no completion suggester")
+    _check_known(entry, ("prefix", "text", "completion"), f" in the suggester {name!r}")
+    _check_known(entry["completion"], COMPLETION_FIELDS, f" in the completion of the suggester {name!r}")
     prefixes = [_checked_prefix(entry[key], limits) for key in ("prefix", "text") if key in entry]
     if not prefixes:
         raise _no_suggester(f"the suggester {name!r} has no prefix")

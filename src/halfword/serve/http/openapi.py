@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from halfword.serve.http.asked import DEFAULT_COUNT, ELASTICSEARCH_COUNT, INDEX_NAMES
+from halfword.serve.http.asked import DEFAULT_COUNT, ELASTICSEARCH_COUNT, INDEX_NAMES, SEARCH_FIELDS
 from halfword.serve.http.reply import CODES, SMALLEST_PADDED
 from halfword.serve.options import Limits
 
@@ -136,9 +136,15 @@ def _schemas(limits: Limits) -> Json:
             "text": prefix,
             "completion": {
                 "type": "object",
-                "properties": {"field": text, "size": count | {"default": ELASTICSEARCH_COUNT}},
+                "properties": {
+                    "field": text,
+                    "size": count | {"default": ELASTICSEARCH_COUNT},
+                    "skip_duplicates": {"description": "Completions are all different anyway."},
+                },
+                "additionalProperties": False,
             },
         },
+        "additionalProperties": False,
         "required": ["completion"],
         "anyOf": [{"required": ["prefix"]}, {"required": ["text"]}],
     }
@@ -158,6 +164,7 @@ def _schemas(limits: Limits) -> Json:
                 "n": count | {"default": DEFAULT_COUNT},
                 "pad": {"type": "boolean", "default": False},
             },
+            "additionalProperties": False,
             "required": ["prefixes"],
         },
         "BatchAnswer": _object(results={"type": "array", "items": result}, took_ms=took, model=model),
@@ -175,8 +182,10 @@ def _schemas(limits: Limits) -> Json:
                     "additionalProperties": suggester,
                     "minProperties": 1,
                     "maxProperties": limits.most_prefixes,
-                }
+                },
+                **{name: {"description": "There are no hits, so this changes nothing."} for name in SEARCH_FIELDS[1:]},
             },
+            "additionalProperties": False,
             "required": ["suggest"],
         },
         "ElasticAnswer": _object(took={"type": "integer"}, timed_out=cut, suggest={"type": "object"}),
