@@ -187,7 +187,7 @@ def test_the_length_penalty_puts_short_beginnings_first(tmp_path: Path) -> None:
 
 
 def test_proposals_know_how_often_they_were_typed(path: Path) -> None:
-    found, _, evidence, facts = load(path)._engine.propose("ab", engine_options(SearchOptions()))
+    found, _, evidence, facts = load(path)._engine.propose_batch(["ab"], engine_options(SearchOptions()), 1)[0]
     assert facts == (9 + 5 + 4 + 1, 4, 5 + 4 + 1, 3)
     assert {text: reasons[0] for text, reasons in zip(found, evidence, strict=True)} == {
         text: COUNTS.get(text, 0) for text in found
@@ -198,7 +198,7 @@ def test_proposals_know_how_often_they_were_typed(path: Path) -> None:
 def test_an_echoed_prefix_was_typed_as_often_as_it_was(tmp_path: Path) -> None:
     counts = {f"a{number}": 1 for number in range(15)} | {"d": 7}  # sixteen fill a bucket of the index, "d" the last
     model = load(write_toy(tmp_path / "echo.halfword", Toy(parts=PARTS, counts=counts)))
-    found, _, evidence, facts = model._engine.propose("d ", engine_options(SearchOptions(echo=True)))
+    found, _, evidence, facts = model._engine.propose_batch(["d "], engine_options(SearchOptions(echo=True)), 1)[0]
     assert facts[:2] == (7, 1)
     assert {text: reasons[0] for text, reasons in zip(found, evidence, strict=True) if reasons[0]} == {"d": 7}
     assert {each.text: each.source for each in model.complete("d ", echo=True)}["d"] == "both"

@@ -171,7 +171,7 @@ def blends(counts: dict[str, int], tmp_path: Path) -> tuple[Model, Model]:
 
 def test_another_spelling_is_evidence_for_the_ranker(tmp_path: Path) -> None:
     without, with_spellings = blends({"c abdd": 3, "ab": 1}, tmp_path)
-    texts, _, evidence, _ = with_spellings._engine.propose("cab", engine_options(SearchOptions()))
+    texts, _, evidence, _ = with_spellings._engine.propose_batch(["cab"], engine_options(SearchOptions()), 1)[0]
     assert dict(zip(texts, evidence, strict=True))["cabdd"][3] == 1.0
     assert with_spellings.complete("cab") != without.complete("cab")
     assert with_spellings.complete("cab", count=3) == with_spellings.complete("cab")[:3]

@@ -86,25 +86,40 @@ nb::tuple search_cost(const Completer& completer, const std::string& typed, cons
 template <typename T>
 nb::bytes to_bytes(const std::vector<T>& values);
 
-/// What the sources propose: the texts, their features as 32-bit floats, and the evidence for each.
-nb::tuple propose(const Completer& completer, const std::string& typed, const SearchOptions& options) {
+/// What the sources propose for one prefix.
+struct Offer {
   Proposals proposals;
   std::vector<Features> features;
-  {
-    nb::gil_scoped_release release;
-    proposals = completer.propose({typed, options});
-    features = completer.features({typed, options}, proposals);
-  }
+};
+
+/// The same for Python: the texts, their features as 32-bit floats, the evidence for each, and facts about the prefix.
+nb::tuple to_python(const Offer& offer) {
   nb::list texts;
   nb::list evidence;
-  for (const Proposal& each : proposals.list()) {
+  for (const Proposal& each : offer.proposals.list()) {
     texts.append(each.text);
     evidence.append(nb::make_tuple(each.count, each.searched ? nb::cast(each.model_score) : nb::none(), each.companions,
                                    each.spellings));
   }
-  const PrefixFacts& facts = proposals.facts;
-  return nb::make_tuple(texts, to_bytes(features), evidence,
+  const PrefixFacts& facts = offer.proposals.facts;
+  return nb::make_tuple(texts, to_bytes(offer.features), evidence,
                         nb::make_tuple(facts.total, facts.distinct, facts.longer_total, facts.longer_distinct));
+}
+
+nb::list propose_batch(const Completer& completer, const std::vector<std::string>& prefixes,
+                       const SearchOptions& options, std::size_t threads) {
+  std::vector<Offer> offers(prefixes.size());
+  {
+    nb::gil_scoped_release release;
+    parallel_for(prefixes.size(), threads, [&](std::size_t i) {
+      const Request request{prefixes[i], options};
+      offers[i].proposals = completer.propose(request);
+      offers[i].features = completer.features(request, offers[i].proposals);
+    });
+  }
+  nb::list list;
+  for (const Offer& offer : offers) list.append(to_python(offer));
+  return list;
 }
 
 /// What a single source proposes for a prefix after which nothing was typed.
@@ -355,7 +370,7 @@ NB_MODULE(_engine, module) {
       .def("complete", &complete, "prefix"_a, "options"_a, "type"_a)
       .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
-      .def("propose", &propose, "prefix"_a, "options"_a)
+      .def("propose_batch", &propose_batch, "prefixes"_a, "options"_a, "threads"_a)
       .def(
           "segment",
           [](const Completer& completer, std::string_view query) {

@@ -116,10 +116,12 @@ class Completer:
     def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]:
         """Return pieces read, pieces of the longest hypothesis, rows, whether time ran out, multiplications."""
 
-    def propose(
-        self, prefix: str, options: SearchOptions
-    ) -> tuple[list[str], bytes, list[tuple[float, float | None, float, float]], tuple[float, float, float, float]]:
-        """Return what the sources propose.
+    def propose_batch(
+        self, prefixes: Sequence[str], options: SearchOptions, threads: int
+    ) -> list[
+        tuple[list[str], bytes, list[tuple[float, float | None, float, float]], tuple[float, float, float, float]]
+    ]:
+        """Return what the sources propose for each prefix.
 
         The texts; their features as 32-bit floats; the evidence for each (count, model score, companions, spellings);
         and of the prefix the total and distinct counts, with itself and without.

@@ -10,6 +10,7 @@ from halfword.core import metrics
 from halfword.core.options import DEFAULTS
 from halfword.search.model import Model, engine_options, import_engine
 
+_TOGETHER = 1024  # prefixes that are asked at once, on all cores
 Floats = NDArray[np.float32]
 Evidence = tuple[float, float | None, float, float]  # count, model score, companions, spellings
 
@@ -44,13 +45,16 @@ def collect(model: Model, prefixes: Iterable[tuple[str, int]]) -> Offers:
     partial: list[bool] = []
     evidence: list[Evidence] = []
     totals: list[tuple[float, float]] = []
-    for query, typed in prefixes:
-        texts, values, reasons, facts = model._engine.propose(query[:typed], options)
-        features.append(np.frombuffer(values, np.float32).reshape(-1, size))
-        whole += [text == query for text in texts]
-        partial += [metrics.partial_rank(query, [text]) is not None for text in texts]
-        evidence += reasons
-        totals.append(facts[:2])
+    asked = list(prefixes)
+    for begin in range(0, len(asked), _TOGETHER):
+        some = asked[begin : begin + _TOGETHER]
+        proposed = model._engine.propose_batch([query[:typed] for query, typed in some], options, 0)
+        for (query, _), (texts, values, reasons, facts) in zip(some, proposed, strict=True):
+            features.append(np.frombuffer(values, np.float32).reshape(-1, size))
+            whole += [text == query for text in texts]
+            partial += [query.startswith(text) and metrics.partial_rank(query, [text]) is not None for text in texts]
+            evidence += reasons
+            totals.append(facts[:2])
     first = np.concatenate([[0], np.cumsum([len(each) for each in features])]).astype(np.int64)
     reasons_table = np.array([(c, -np.inf if s is None else s, w, o) for c, s, w, o in evidence], np.float32)
     return Offers(
