@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from halfword.core import metrics
 from halfword.core.errors import DatasetError, OptionError
 from halfword.core.fields import option
-from halfword.core.options import SearchOptions
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
@@ -38,7 +38,7 @@ class EvaluateOptions:
     # The first rows of the sample; None: all.
     walk: int | None = option(None, "Rows asked at every prefix (MRL, keystrokes); 0 for none.")
     paper: bool = option(False, "Repeat the accident of the paper's code.")  # `SearchOptions.echo`
-    count: int = 10
+    count: int = DEFAULTS.count  # completions asked for
 
     def __post_init__(self) -> None:
         if self.sample is not None and self.sample < 1:
