@@ -8,8 +8,9 @@ from halfword.core.progress import Progress, quiet
 from halfword.data.dataset import Dataset, open_dataset
 from halfword.data.options import PrepareOptions
 from halfword.data.prepare import prepare_dataset
-from halfword.evaluation.evaluate import EvaluateOptions, Report
+from halfword.evaluation.evaluate import EvaluateOptions
 from halfword.evaluation.evaluate import evaluate as measure
+from halfword.evaluation.report import Report
 from halfword.search.model import Completer, Model, load
 from halfword.training.options import TrainOptions, with_preset
 from halfword.training.train import train as learn
