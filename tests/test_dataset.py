@@ -11,7 +11,8 @@ import pytest
 
 from halfword.core.errors import DatasetError, OutputError
 from halfword.core.text import DEFAULT, PAPER
-from halfword.data.dataset import Split, open_dataset, write_dataset
+from halfword.data.dataset import Split, open_dataset
+from halfword.data.write_dataset import write_dataset
 
 ABOUT = {"profile": "paper", "source": ["log.txt"]}
 

@@ -64,6 +64,17 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_polite_kill_of_prepare_leaves_nothing(log: Path, tmp_path: Path) -> None:
+    process = start("prepare", log, "-o", tmp_path / "data")
+    while not list(tmp_path.glob(".data.*/log.duckdb")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.002)
+    process.terminate()
+    assert process.communicate(timeout=120) == ("", "")
+    assert process.returncode == 128 + signal.SIGTERM
+    assert names(tmp_path) == ["log.txt"]
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_prepare_leaves_the_old_dataset_and_nothing_else(log: Path, tmp_path: Path, times: int) -> None:
     output = tmp_path / "data"

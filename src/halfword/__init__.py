@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from halfword.core.progress import Event, Progress, Stopped
     from halfword.data.dataset import Dataset, Split
     from halfword.data.options import PrepareOptions
-    from halfword.evaluation.evaluate import EvaluateOptions, Report
+    from halfword.evaluation.evaluate import EvaluateOptions
+    from halfword.evaluation.report import Report
     from halfword.search.model import Answer, Completer, Completion, Model, load
     from halfword.training.options import TrainOptions
 
@@ -25,7 +26,8 @@ _HOMES = {
     "halfword.core.progress": ("Event", "Progress", "Stopped"),
     "halfword.data.dataset": ("Dataset", "Split"),
     "halfword.data.options": ("PrepareOptions",),
-    "halfword.evaluation.evaluate": ("EvaluateOptions", "Report"),
+    "halfword.evaluation.evaluate": ("EvaluateOptions",),
+    "halfword.evaluation.report": ("Report",),
     "halfword.search.model": ("Answer", "Completer", "Completion", "Model", "load"),
     "halfword.training.options": ("TrainOptions",),
 }

@@ -1,24 +1,25 @@
 """What a notebook calls: prepare, train and evaluate, with paths as text and options by name."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from halfword.core.fields import changed
 from halfword.core.progress import Progress, quiet
 from halfword.data.dataset import Dataset, open_dataset
+from halfword.data.options import PrepareOptions
 from halfword.data.prepare import prepare_dataset
+from halfword.evaluation.evaluate import EvaluateOptions
+from halfword.evaluation.evaluate import evaluate as measure
+from halfword.evaluation.report import Report
 from halfword.search.model import Completer, Model, load
-
-if TYPE_CHECKING:
-    from halfword.data.options import PrepareOptions
-    from halfword.evaluation.evaluate import EvaluateOptions, Report
-    from halfword.training.options import TrainOptions
+from halfword.training.options import TrainOptions, with_preset
+from halfword.training.train import train as learn
 
 
 def prepare(
     logs: Any,
     output: str | Path | None = None,
-    options: "PrepareOptions | None" = None,
+    options: PrepareOptions | None = None,
     *,
     progress: Progress = quiet,
     **fields: Any,
@@ -35,7 +36,7 @@ def prepare(
 def train(
     data: Dataset | str | Path,
     output: str | Path,
-    options: "TrainOptions | None" = None,
+    options: TrainOptions | None = None,
     *,
     preset: str | None = None,
     progress: Progress = quiet,
@@ -47,9 +48,6 @@ def train(
     `parts=("popular", "ngram"), memory_size=50`. `preset` chooses the network: default, fast, paper, teacher, taught,
     or best, which trains five teachers first.
     """
-    from halfword.training.options import TrainOptions, with_preset
-    from halfword.training.train import train as learn
-
     chosen = options or TrainOptions()
     chosen = changed(chosen if preset is None else with_preset(chosen, preset), fields)
     learn(_opened(data), Path(output), chosen, progress)
@@ -59,21 +57,18 @@ def train(
 def evaluate(
     model: Completer | str | Path,
     data: Dataset | str | Path,
-    options: "EvaluateOptions | None" = None,
+    options: EvaluateOptions | None = None,
     *,
     progress: Progress = quiet,
     **fields: Any,
-) -> "Report":
+) -> Report:
     """Measure how well a model, or anything else that completes, finishes the test queries of a dataset.
 
     `fields` are those of `EvaluateOptions`, as in `sample=5000`.
     """
-    from halfword.evaluation.evaluate import EvaluateOptions
-    from halfword.evaluation.evaluate import evaluate as measured
-
     completer = load(model) if isinstance(model, (str, Path)) else model
     chosen = changed(options or EvaluateOptions(), fields)
-    return measured(completer, _opened(data), chosen, progress)
+    return measure(completer, _opened(data), chosen, progress)
 
 
 def _opened(data: Dataset | str | Path) -> Dataset:

@@ -9,8 +9,9 @@ from halfword.cli.output import cells, console, print_json, table
 from halfword.cli.progress import progress
 from halfword.core.fields import changed
 from halfword.data.dataset import open_dataset
-from halfword.evaluation.evaluate import EvaluateOptions, Report
+from halfword.evaluation.evaluate import EvaluateOptions
 from halfword.evaluation.evaluate import evaluate as run
+from halfword.evaluation.report import Report
 from halfword.search.model import DEFAULT_MODEL, load
 
 _GROUPS = ("seen", "unseen", "all")

@@ -24,7 +24,8 @@ class Signals:
     """Remembers a signal while work runs that can be resumed; otherwise, or at the second signal, ends it at once."""
 
     def __init__(self) -> None:
-        self.caught = 0
+        self.caught = 0  # the signal that asked the work to stop
+        self.last = 0
         self._resumable = False
 
     def heed(self, event: Event) -> None:
@@ -35,10 +36,11 @@ class Signals:
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal."""
+        self.last = number
         if self._resumable and not self.caught:
             self.caught = number
         else:
-            raise_or_wait(KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number))
+            raise_or_wait(KeyboardInterrupt())
 
 
 @contextmanager
@@ -51,6 +53,10 @@ def handled_signals() -> Iterator[Signals]:
     except Stopped as error:
         if signals.caught:
             raise Interrupted(str(error), signals.caught) from error
+        raise
+    except KeyboardInterrupt:
+        if signals.last == signal.SIGTERM:
+            raise SystemExit(128 + signal.SIGTERM) from None
         raise
     finally:
         for number, handler in before.items():

@@ -14,7 +14,7 @@ from halfword.data.dataset import open_dataset
 from halfword.training.network.options import PRESETS
 from halfword.training.options import BEST, TrainOptions, with_preset
 
-DEFAULT_PRESET, FAST = "default", "fast"
+_FAST = "fast"
 
 
 @takes(TrainOptions)
@@ -35,7 +35,8 @@ def train(
     """
     from halfword.training.train import train as run
 
-    options = changed(with_preset(TrainOptions(), _preset_of(preset, fast, best)), given)
+    chosen = _preset_of(preset, fast, best)
+    options = changed(with_preset(TrainOptions(), chosen) if chosen else TrainOptions(), given)
     with progress(lines=True) as tell:
         card = run(open_dataset(data), output, options, tell)
     if is_helper():
@@ -46,9 +47,9 @@ def train(
         print_learned(output, card)
 
 
-def _preset_of(preset: str | None, fast: bool, best: bool) -> str:
+def _preset_of(preset: str | None, fast: bool, best: bool) -> str | None:
     """Return which preset was asked for, by its name or by --fast or --best."""
-    named = [name for name in (preset, FAST if fast else None, BEST if best else None) if name]
+    named = [name for name in (preset, _FAST if fast else None, BEST if best else None) if name]
     if len(named) > 1:
         raise OptionError("choose one of --fast, --best and --preset")
-    return named[0] if named else DEFAULT_PRESET
+    return named[0] if named else None

@@ -16,12 +16,15 @@ def undisturbed() -> Iterator[None]:
         yield
         return
     _blocks += 1
+    waiting: list[BaseException] = []
     try:
         yield
-    finally:
+    finally:  # an error that leaves the block ends the work too, so nothing has to wait any longer
         _blocks -= 1
-    if _waiting and not _blocks:
-        raise _waiting.pop()
+        if not _blocks:
+            waiting, _waiting[:] = _waiting[:], []
+    if waiting:
+        raise waiting[0]
 
 
 def raise_or_wait(interrupt: BaseException) -> None:

@@ -22,14 +22,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halfword.core.errors import DatasetError, OptionError, require
-from halfword.core.files import check_output_folder, whole_folder
 from halfword.core.progress import Progress, quiet
 from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PROFILES, Profile
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from halfword.data.options import PrepareOptions
 
 FORMAT = 1
@@ -131,33 +128,6 @@ def open_dataset(path: str | Path) -> Dataset:
     raise DatasetError(f"{path} holds neither {ABOUT} nor train.query.txt; make a dataset with: halfword prepare")
 
 
-def write_dataset(path: Path, batches: Iterable["pa.RecordBatch"], about: dict[str, Any]) -> None:
-    """Write a prepared folder, whole or not at all, from batches of split, query and count."""
-    pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
-    schema = pa.schema({"split": pa.string(), "query": pa.string(), "count": pa.int64()})
-    check_dataset_output(path)
-    with whole_folder(path) as folder:
-        with parquet.ParquetWriter(folder / QUERIES, schema, compression="zstd") as writer:
-            for batch in batches:
-                writer.write_batch(batch.cast(schema))
-        text = json.dumps({"format": FORMAT, **about}, indent=2, ensure_ascii=False)
-        (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
-
-
-def check_dataset_output(path: Path) -> None:
-    """Refuse a `path` at which lies something else than an empty folder or a prepared one."""
-    check_output_folder(path, _is_prepared, "dataset")
-
-
-def _is_prepared(folder: Path) -> bool:
-    if not {child.name for child in folder.iterdir()} <= {ABOUT, QUERIES}:
-        return False
-    try:
-        return "format" in _read_about(folder)
-    except DatasetError:
-        return False
-
-
 class PreparedFolder(Dataset):
     """What `halfword prepare` wrote."""
 
@@ -169,7 +139,7 @@ class PreparedFolder(Dataset):
         return [query for query, count in self.counts(split).items() for _ in range(count)]
 
     def about(self) -> dict[str, Any]:
-        return _read_about(self.path)
+        return read_about(self.path)
 
     def __repr__(self) -> str:
         return f"Dataset({str(self.path)!r}, {self._sizes()})"
@@ -245,7 +215,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _profile_of(folder: Path) -> Profile:
-    about = _read_about(folder)
+    about = read_about(folder)
     if about.get("format") != FORMAT:
         found = about.get("format")
         raise DatasetError(f"{folder / ABOUT}: format {found}, this build reads {FORMAT}; run `halfword prepare` again")
@@ -254,7 +224,8 @@ def _profile_of(folder: Path) -> Profile:
     return PROFILES[about["profile"]]
 
 
-def _read_about(folder: Path) -> dict[str, Any]:
+def read_about(folder: Path) -> dict[str, Any]:
+    """Return the description in a prepared folder."""
     path = folder / ABOUT
     try:
         about = json.loads(path.read_text(encoding="utf-8"))

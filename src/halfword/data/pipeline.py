@@ -17,13 +17,14 @@ from halfword.core.progress import Event, Progress, quiet
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, duckdb_log, spark_log
-from halfword.data.dataset import Split, check_dataset_output, write_dataset
+from halfword.data.dataset import Split
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.log_format import LogFile, find_files
 from halfword.data.options import Engine, PrepareOptions
 from halfword.data.read_log import MOST_BROKEN, file_and_line, read_batches, too_broken
 from halfword.data.rows import NOT_BROKEN, Broken, Problem
 from halfword.data.splits import split_counts
+from halfword.data.write_dataset import check_dataset_output, write_dataset
 
 
 def prepare(

@@ -9,7 +9,8 @@ import numpy as np
 
 from halfword.core.options import SearchOptions
 from halfword.core.progress import Progress
-from halfword.evaluation.evaluate import Asker, Measured, measure
+from halfword.evaluation.evaluate import Asker, measure
+from halfword.evaluation.report import Measured
 from halfword.evaluation.reproduce.machine import machine
 from halfword.evaluation.reproduce.records import FORMAT, Arrays, as_read, read_arrays, write_arrays
 from halfword.evaluation.reproduce.rows import Row

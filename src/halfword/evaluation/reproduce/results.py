@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfword.evaluation.evaluate import RANK_METRICS, WALK_METRICS
+from halfword.evaluation.report import RANK_METRICS, WALK_METRICS
 from halfword.evaluation.reproduce.comparisons import COMPARISONS
 from halfword.evaluation.reproduce.quality import Quality
 from halfword.evaluation.reproduce.rows import Row
