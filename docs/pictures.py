@@ -7,8 +7,7 @@ from pathlib import Path
 import pyte
 from tests.terminal import Terminal
 
-from halfword.core.model_file import read_header
-from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
+from halfword.search.model import DEFAULT_MODEL, load
 from halfword.search.reference import MARK, read_arrays
 
 IMAGES = Path(__file__).parent / "images"
@@ -23,7 +22,7 @@ class Pieces:
         arrays = read_arrays(model)
         text, begins = arrays["pieces.text"].tobytes(), arrays["pieces.begin"]
         self._texts = [text[begin:end].decode("utf-8", "replace") for begin, end in pairwise(begins)]
-        self._neural = import_engine().Neural(open_model_file(model, read_header(model)), True, "", 0, 0)
+        self._neural = load(model, cache=False)._engine
 
     def cut(self, escaped: str) -> list[str]:
         """Return the best segmentation of `escaped`."""

@@ -161,7 +161,7 @@ def test_counts_are_split_as_a_log_with_counts_is() -> None:
         (lambda: Dataset.from_counts(cast(Any, {"news": "many"})), "the counts cannot be read"),
         (
             lambda: Dataset.from_counts({"news": 0}),
-            "the table, line 1: expected a count from 1 up, found '0'",
+            "the table, line 1: expected a count of 1 or more, found '0'",
         ),
         (lambda: Dataset.from_counts(cast(Any, [1])), "the counts cannot be read"),
         (lambda: Dataset.from_frame([1, 2]), "a pandas, polars or Arrow table was expected, got list"),

@@ -74,9 +74,12 @@ def test_a_folder_of_plain_files_is_read_and_normalised(tmp_path: Path) -> None:
         dataset.rows(Split.VALID)
 
 
-def test_a_folder_of_plain_files_is_scrubbed_as_a_log_is(tmp_path: Path) -> None:
-    (tmp_path / "train.query.txt").write_text("mail joe@example.com\njoe@example.com\ncall 555-123-4567\n")
-    assert open_dataset(tmp_path).counts(Split.TRAIN) == {"mail": 1, "call": 1}
+def test_what_is_learned_from_plain_files_is_scrubbed_as_a_log_is(tmp_path: Path) -> None:
+    for split in Split:
+        (tmp_path / f"{split}.query.txt").write_text("mail joe@example.com\njoe@example.com\ncall 555-123-4567\n")
+    for split in (Split.TRAIN, Split.VALID):
+        assert open_dataset(tmp_path).counts(split) == {"mail": 1, "call": 1}
+    assert len(open_dataset(tmp_path).rows(Split.TEST)) == 3  # which nothing learns from
 
 
 @pytest.mark.parametrize(

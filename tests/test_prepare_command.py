@@ -75,8 +75,8 @@ import os, signal, sys
 from pathlib import Path
 from halfword.data.pipeline import PrepareOptions, prepare
 
-def progress(stage, done, total):
-    if stage == sys.argv[3]:
+def progress(event):
+    if event.stage == sys.argv[3]:
         os.kill(os.getpid(), signal.SIGKILL)
 
 prepare([sys.argv[1]], Path(sys.argv[2]), PrepareOptions(), progress)

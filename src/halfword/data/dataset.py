@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from halfword.core.errors import DatasetError, OptionError, require
 from halfword.core.progress import Progress, quiet
 from halfword.core.scrub import query_of
-from halfword.core.text import DEFAULT, PROFILES, Profile
+from halfword.core.text import DEFAULT, PROFILES, Profile, normalise_query
 
 if TYPE_CHECKING:
     from halfword.data.options import PrepareOptions
@@ -180,7 +180,11 @@ def _remove(folder: Path, owner: int) -> None:
 
 
 class TextFolder(Dataset):
-    """Plain files with one query per line; normalised and scrubbed as `prepare` does, as they are read."""
+    """Plain files with one query per line, normalised as they are read.
+
+    What is learned from is scrubbed as `prepare` does. Test rows are only asked, so they stay as people typed them, and
+    a sample of them is the same whatever the rules of scrubbing are.
+    """
 
     def counts(self, split: Split) -> dict[str, int]:
         return dict(Counter(self.rows(split)))
@@ -189,7 +193,8 @@ class TextFolder(Dataset):
         path = _text_file(self.path, split)
         if path is None:
             raise DatasetError(f"{self.path} holds no {split}.query.txt (or .gz)")
-        rows = [query for line in _lines(path) if (query := query_of(line, self.profile))]
+        read = normalise_query if split is Split.TEST else query_of
+        rows = [query for line in _lines(path) if (query := read(line, self.profile))]
         if not rows:
             raise DatasetError(f"{path} holds no query; one query per line was expected")
         return rows
