@@ -18,8 +18,7 @@ bool rises(std::span<const std::uint32_t> values, std::size_t end) {
 }  // namespace
 
 Companions::Companions(const ModelFile& file)
-    : begin_(file.array<std::uint32_t>("ngram.words.begin")),
-      typed_(file.array<std::uint32_t>("ngram.words.typed")),
+    : typed_(file.array<std::uint32_t>("ngram.words.typed")),
       ended_(file.array<std::uint32_t>("ngram.words.ended")),
       first_(file.array<std::uint32_t>("ngram.words.first")),
       companion_(file.array<std::uint16_t>("ngram.words.companion")),
@@ -27,6 +26,10 @@ Companions::Companions(const ModelFile& file)
   const std::span<const std::uint8_t> text = file.array<std::uint8_t>("ngram.words.text");
   text_ = {reinterpret_cast<const char*>(text.data()), text.size()};
   const std::size_t words = typed_.size();
+  begin_.push_back(0);
+  for (const std::uint8_t length : file.array<std::uint8_t>("ngram.words.length")) {
+    begin_.push_back(begin_.back() + length);
+  }
   check(begin_.size() == words + 1 && first_.size() == words + 1 && ended_.size() == words);
   check(together_.size() == companion_.size() && rises(begin_, text_.size()) && rises(first_, companion_.size()));
   typed_before_.resize(words + 1);

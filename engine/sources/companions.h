@@ -41,7 +41,7 @@ class Companions : public Source {
   std::vector<Weighed> weigh(std::span<const std::size_t> context, Range range, double half_trust) const;
 
   std::span<const char> text_;
-  std::span<const std::uint32_t> begin_;      // of each word's text, and the end of the last
+  std::vector<std::uint32_t> begin_;          // of each word's text, and the end of the last
   std::span<const std::uint32_t> typed_;      // queries that hold a word
   std::span<const std::uint32_t> ended_;      // queries that end with it
   std::span<const std::uint32_t> first_;      // of its companions, and the end of the last one's

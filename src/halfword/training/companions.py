@@ -4,7 +4,7 @@ The n-gram memory knows only neighbouring pieces. For a new query such as `rome 
 `hotels` co-occur in some training query helps more. The arrays of the model file, with V words sorted by their bytes
 (the words that occur in most queries):
 
-- `ngram.words.text` U8: the words one after the other; `ngram.words.begin` U32 (V + 1): where each word begins;
+- `ngram.words.text` U8: the words one after the other; `ngram.words.length` U8 (V): how many bytes each has;
 - `ngram.words.typed`, `ngram.words.ended` U32 (V): how many distinct queries contain a word, and end with it;
 - `ngram.words.first` U32 (V + 1): where the companions of a word begin; `ngram.words.companion` U16: their numbers, in
   ascending order; `ngram.words.together` U8: in how many distinct queries of at most twelve words both occur, up to
@@ -28,6 +28,7 @@ import numpy as np
 from halfword.core.model_file import Array
 from halfword.training.kneser_ney import Numbers
 
+_LONGEST = 255  # bytes of a word, so that one byte holds its length
 _MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
 _MOST_IN_A_QUERY = 12  # words; longer queries are sentences; their pairs are ignored
 _PAIR_BYTES, _WORD_BYTES = 3, 16  # the latter without the text of the word
@@ -38,7 +39,7 @@ def learn_companions(queries: Iterable[str], megabytes: float | None = None) -> 
     whole = [query.split() for query in queries]
     ended = Counter(words[-1] for words in whole if words)
     split = [list(dict.fromkeys(words)) for words in whole]
-    typed = Counter(word for words in split for word in words)
+    typed = Counter(word for words in split for word in words if len(word.encode()) <= _LONGEST)
     half = np.inf if megabytes is None else megabytes * 1e6 / 2
     common = [word for word, _ in typed.most_common(_MOST_WORDS)]
     sizes = np.cumsum([2 * _WORD_BYTES, *(len(word.encode()) + _WORD_BYTES for word in common)])
@@ -75,7 +76,7 @@ def _layout(
 ) -> dict[str, Array]:
     encoded = [word.encode() for word in words]
     arrays = {
-        "begin": ("U32", "<u4", np.cumsum([0, *map(len, encoded)])),
+        "length": ("U8", "<u1", [*map(len, encoded)]),
         "typed": ("U32", "<u4", [typed[word] for word in words]),
         "ended": ("U32", "<u4", [ended[word] for word in words]),
         "first": ("U32", "<u4", np.searchsorted(pairs >> 16, np.arange(len(words) + 1))),

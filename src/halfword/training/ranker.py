@@ -22,10 +22,10 @@ from halfword.training.mixture import sample
 from halfword.training.offers import Floats, Offers, collect, join
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
-ASKED = 12_000  # validation queries that are asked at one prefix each,
+ASKED = 20_000  # validation queries that are asked at one prefix each,
 WALKED = 4_000  # and so many of them at every prefix
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
-_EPOCHS = 10
+_EPOCHS = 12
 _BATCH = 256  # prefixes
 _RATE = 5e-3  # of Adam, at its highest
 _CLOSENESS = 10.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
