@@ -316,6 +316,12 @@ def test_weights_of_the_mixture_are_shares(weight: float, tmp_path: Path) -> Non
         load(write_toy(tmp_path / "bad.halfword", toy))
 
 
+@pytest.mark.parametrize("bounds", [[0.1, 0.2], [0.1, 0.2, 1.5], [0.1, float("nan"), 0.5]])
+def test_bounds_of_the_mixture_are_shares(bounds: list[float], tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="bounds of the mixture are no shares"):
+        load(write_toy(tmp_path / "bad.halfword", Toy(parts=PARTS, arrays={"mixture.bounds": bounds})))
+
+
 def test_the_mixture_lies_between_network_and_memory(tmp_path: Path) -> None:
     for weight, part in ((1.0, "network"), (0.0, "ngram")):
         toy = Toy(parts=PARTS, spread=0.7, arrays={"mixture.network_weight": [weight] * 32})

@@ -7,14 +7,9 @@
 namespace halfword {
 namespace {
 
-constexpr float unfitted_weight = 0.5F;
-constexpr float unsure[] = {0.1F, 0.3F, 0.6F};  // bounds between the four classes of backoff
+constexpr float even = 0.5F;  // the network's weight where none was fitted
 
-std::size_t bucket_of(const NgramState& state) {
-  const float backoff = state.backoff();
-  const auto surer = std::count_if(std::begin(unsure), std::end(unsure), [&](float edge) { return backoff >= edge; });
-  return state.matched_order() * 4 + static_cast<std::size_t>(surer);
-}
+bool is_share(float value) { return value >= 0.0F && value <= 1.0F; }
 
 }  // namespace
 
@@ -24,7 +19,7 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::o
       vocabulary_(pieces.size()),
       begin_(pieces.begin()),
       end_(pieces.end()),
-      network_weights_(buckets, unfitted_weight),
+      network_weights_(buckets, even),
       ending_costs_(pieces.size()) {
   if (precision && file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, *precision, kernels);
   if (file.holds("ngram.unigram")) memory_.emplace(file);
@@ -33,10 +28,16 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::o
   if (network_ && file.holds("mixture.network_weight")) {
     const std::span<const float> fitted = file.array<float>("mixture.network_weight");
     if (fitted.size() != buckets) throw ModelFileError("the weights of the mixture do not fit");
-    const auto sound = [](float weight) { return weight >= 0.0F && weight <= 1.0F; };
-    if (!std::all_of(fitted.begin(), fitted.end(), sound))
+    if (!std::all_of(fitted.begin(), fitted.end(), is_share)) {
       throw ModelFileError("the weights of the mixture are no shares");
+    }
     std::copy(fitted.begin(), fitted.end(), network_weights_.begin());
+  }
+  if (file.holds("mixture.bounds")) {
+    const std::span<const float> bounds = file.array<float>("mixture.bounds");
+    const bool sound = bounds.size() == bounds_.size() && std::all_of(bounds.begin(), bounds.end(), is_share);
+    if (!sound) throw ModelFileError("the bounds of the mixture are no shares");
+    std::copy(bounds.begin(), bounds.end(), bounds_.begin());
   }
   if (file.holds("ending.cost")) {
     const std::span<const float> costs = file.array<float>("ending.cost");
@@ -45,6 +46,12 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::o
       throw ModelFileError("the costs of ending make no sense");
     std::copy(costs.begin(), costs.end(), ending_costs_.begin());
   }
+}
+
+std::size_t LanguageModel::bucket_of(const NgramState& state) const {
+  const float backoff = state.backoff();
+  const auto reached = std::count_if(bounds_.begin(), bounds_.end(), [&](float bound) { return backoff >= bound; });
+  return state.matched_order() * 4 + static_cast<std::size_t>(reached);
 }
 
 void LanguageModel::start(ModelStates& states) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -73,14 +74,18 @@ class LanguageModel {
  private:
   void mix_in_memory(const NgramState& state, std::size_t row, Predictions& predictions, ModelScratch& scratch) const;
 
+  /// The class of a context.
+  std::size_t bucket_of(const NgramState& state) const;
+
   const Kernels& kernels_;
   std::size_t vocabulary_;
   PieceId begin_;
   PieceId end_;
   std::optional<Lstm> network_;
   std::optional<Ngram> memory_;
-  std::vector<float> network_weights_;  // by bucket
-  std::vector<float> ending_costs_;     // by piece
+  std::array<float, 3> bounds_{0.25F, 0.5F, 0.75F};  // between the four classes of backoff; even if the file has none
+  std::vector<float> network_weights_;               // by bucket
+  std::vector<float> ending_costs_;                  // by piece
 };
 
 }  // namespace halfword

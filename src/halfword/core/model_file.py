@@ -25,7 +25,8 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
 - beside a matrix `network.NAME`, or instead of it, there may be `network.NAME.int8` I8 of its shape and
   `network.NAME.scale` F32 (outputs): weight ≈ int8 × scale of its output;
 - `ngram.*`: the n-gram memory, explained in `ngram.py`, and words that were typed together, in `companions.py`;
-  `mixture.network_weight` F32 (32): the network's weight beside the memory, and `ending.cost` F32 (V) (`ending.py`);
+  `mixture.network_weight` F32 (32): the network's weight beside the memory, by classes of contexts; `mixture.bounds`
+  F32 (3): the backoffs that divide them; `ending.cost` F32 (V) (`ending.py`);
 - `ranker.*` F32: the weights of the ranker (`engine/rank/ranker.h`, `training/ranker.py`); `words.filter` U64: which
   words occur in training queries (`engine/store/word_filter.h`).
 """

@@ -12,10 +12,16 @@ from halfword.search.model import load
 
 QUERIES = 3000  # validation queries whose pieces decide
 FEWEST = 300  # with fewer of them the even mixture is the better guess
+BOUNDS = (0.1, 0.3, 0.6)  # of the memory's backoff, between its four classes; chosen on aol-1m's validation rows
 _CLASSES = 32  # of contexts: by matched order and by how sure the memory is
 _ROUNDS = 50
 _PRIOR = 2.0  # pieces that each class has seen of either part before it starts
 _SHRINK = 0.5  # half-way from an even mixture to the likeliest one ranks best (docs/research/blend.md)
+
+
+def bounds() -> dict[str, Array]:
+    """Return where the classes of contexts are divided, as an array for a model file."""
+    return {"mixture.bounds": Array("F32", np.array(BOUNDS, "<f4").tobytes())}
 
 
 def fit_mixture(path: Path, queries: Sequence[str]) -> dict[str, Array]:

@@ -175,7 +175,7 @@ def _fitted(
     ranked = "popular" in parts and len(parts) > 1
     if not ranked and not {"ngram", "network"} <= parts:
         return arrays, DEFAULT_POLICY, ()
-    from halfword.training.mixture import fit_mixture
+    from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
 
     rows, policy = data.rows(Split.VALID), DEFAULT_POLICY
@@ -184,6 +184,7 @@ def _fitted(
         path = folder / "unfitted.halfword"
         if {"ngram", "network"} <= parts:
             progress(Event("weighing network and memory"))
+            arrays = arrays | bounds()
             write_model(path, arrays, card)
             arrays = arrays | fit_mixture(path, rows)
         if ranked:
