@@ -67,6 +67,9 @@ CARD = {"halfword": "2", "card": '{"profile": "default"}', "policy": POLICY}
         (header_of(CARD, a={"dtype": "U8", "shape": [2], "data_offsets": [0, 9]}), "the array a makes no sense"),
         (header_of(CARD, a={"dtype": "F13", "shape": [2], "data_offsets": [0, 2]}), "the array a makes no sense"),
         (header_of(CARD, a=[]), "the array a makes no sense"),
+        (header_of(CARD, a={"dtype": "U8", "shape": [10**4000], "data_offsets": [0, 1]}), "the array a makes no sense"),
+        (header_of(CARD, a={"dtype": "U8", "shape": [1] * 99, "data_offsets": [0, 1]}), "the array a makes no sense"),
+        (struct.pack("<Q", 96_000_000) + b"{" + bytes(100), "is not a model file: it does not begin like one"),
     ],
 )
 def test_a_foreign_or_damaged_file_is_refused_with_its_reason(content: bytes, reason: str, tmp_path: Path) -> None:

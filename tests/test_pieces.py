@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from halfword.core.card import Card
+from halfword.core.errors import ModelFileError
 from halfword.core.model_file import read_header, write_model
-from halfword.search.model import import_engine, open_model_file
+from halfword.search.model import import_engine, load, open_model_file
 from halfword.training.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
+from tests.toy import Toy, write_toy
 
 pytestmark = pytest.mark.engine
 WORDS = [
@@ -67,3 +69,9 @@ def test_it_cuts_as_sentencepiece_does(kind: Kind, unseen: str, tmp_path: Path) 
     engine = import_engine().Segmenter(open_model_file(path, read_header(path)))
     asked = [query + chance.choice([*unseen, ""]) + chance.choice(["", "a"]) for query in queries(chance, 4000)]
     assert engine.segment_batch(asked) == segmenter.encode(asked)
+
+
+def test_a_piece_too_long_to_be_a_piece_is_refused(tmp_path: Path) -> None:
+    assert load(write_toy(tmp_path / "long.halfword", Toy(pieces=("a", "a" * 256)))).complete("a")
+    with pytest.raises(ModelFileError, match="a piece is longer than any that is learned"):
+        load(write_toy(tmp_path / "longer.halfword", Toy(pieces=("a", "a" * 257))))

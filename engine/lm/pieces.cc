@@ -9,6 +9,10 @@
 namespace halfword {
 namespace {
 
+/// Bytes of a piece; SentencePiece learns pieces of 16 characters at most. It bounds the work of loading a damaged
+/// file, which grows with the square of a piece's length.
+constexpr std::size_t longest_allowed = 256;
+
 constexpr std::uint8_t normal_kind = 1;
 constexpr std::uint8_t user_defined_kind = 4;
 constexpr std::uint8_t byte_kind = 6;
@@ -72,6 +76,7 @@ void Pieces::read_surfaces() {
     if (begins_[piece] > end || end > texts_.size()) throw ModelFileError("the texts of the pieces are cut off");
     const auto* first = reinterpret_cast<const char*>(texts_.data()) + begins_[piece];
     const std::string_view text(first, end - begins_[piece]);
+    if (text.size() > longest_allowed) throw ModelFileError("a piece is longer than any that is learned");
     if (kinds_[piece] == normal_kind || kinds_[piece] == user_defined_kind) {
       surfaces_[piece] = text;
       sorted_.push_back(piece);

@@ -44,7 +44,7 @@ SearchResult ModelSearch::complete(const Reading& reading, const SearchOptions& 
   const std::string key = key_of(reading, options, limits);
   if (const auto known = answers_.find(key)) return *known;
   SearchResult result = look();
-  if (!result.timed_out) answers_.insert(key, result);
+  if (!result.timed_out && result.completions.size() <= tuning.most_kept) answers_.insert(key, result);
   return result;
 }
 

@@ -23,6 +23,9 @@ struct SearchTuning {
 
   /// Bytes of the longest prefix whose answer is kept in the answer cache: everybody types through these.
   std::size_t short_prefix = 4;
+
+  /// Completions of the longest answer that is kept there, so that the cache is bounded in bytes too.
+  std::size_t most_kept = 50;
 };
 
 inline constexpr SearchTuning tuning;

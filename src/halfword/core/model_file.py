@@ -50,7 +50,7 @@ FORGET_BIAS = 1.0  # added to the forget gate of every layer
 NORM_EPSILON = 1e-5  # added to the variance in layer normalisation
 _ITEM_SIZE = {"U64": 8, "F32": 4, "U32": 4, "U16": 2, "I8": 1, "U8": 1}
 _ALIGNMENT = 8
-_LONGEST_HEADER = 100_000_000  # what the safetensors library allows
+_LONGEST_HEADER = 4_000_000  # bytes; a model's own is a few thousand, and reading it must not take long
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _json_object(path: Path, metadata: Mapping[str, str], name: str) -> dict[str
 def _place_of(path: Path, name: str, entry: Any, start: int, size: int) -> Place:
     match entry:
         case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
-            sizes_fit = all(isinstance(length, int) and length >= 0 for length in shape)
+            sizes_fit = len(shape) <= 8 and all(isinstance(length, int) and 0 <= length <= size for length in shape)
             if dtype in _ITEM_SIZE and sizes_fit and end - begin == math.prod(shape) * _ITEM_SIZE[dtype] and begin >= 0:
                 if start + end > size:
                     raise _damaged(path, f"the array {name} is cut off")
