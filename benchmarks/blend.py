@@ -23,6 +23,7 @@ from halfword.core.model_file import Array, read_header, write_model
 from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.evaluation.evaluate import EvaluateOptions, evaluate, sample_rows
 from halfword.search.model import Model
+from halfword.training.ranker import RankerWeights
 
 # Rivals, measured on the same rows and the same kind of machine: completions per second, MRR over all.
 RIVALS = {
@@ -85,9 +86,10 @@ def without_fitted_weights(path: Path, folder: Path) -> Path:
     arrays = {
         name: Array(place.dtype, content[place.begin : place.end], place.shape)
         for name, place in header.places.items()
-        if not name.startswith(("padding.", "blend."))
+        if not name.startswith(("padding.", "mixture.network_weight"))
     }
-    write_model(folder / "unfitted.halfword", arrays, header.card)
+    arrays |= RankerWeights.read().arrays()
+    write_model(folder / "unfitted.halfword", arrays, header.card, features=header.features)
     return folder / "unfitted.halfword"
 
 

@@ -12,14 +12,15 @@ cross-entropy in nats per prefix on the test splits: of the first estimate alone
 import argparse
 import json
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from halfword.core import metrics
 from halfword.core.version import __version__
-from halfword.data.dataset import Split, open_dataset
+from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.search.model import Model, import_engine, load
 from halfword.training.mixture import sample
 from halfword.training.offers import Offers, collect, join
@@ -36,6 +37,22 @@ CHOICES = {  # of the mixture, tried one after the other
     "spellings": (0.05, 0.1, 0.2, 0.3),
 }
 LEAST_ESTIMATE = 1e-13
+
+
+@dataclass(frozen=True)
+class Unvalidated(Dataset):
+    """A dataset without validation rows, so that nothing is fitted to them before they are asked."""
+
+    data: Dataset
+
+    def counts(self, split: Split) -> dict[str, int]:
+        return self.data.counts(split)
+
+    def rows(self, split: Split) -> list[str]:
+        return [] if split is Split.VALID else self.data.rows(split)
+
+    def about(self) -> dict[str, Any]:
+        return self.data.about()
 
 
 def initial(units: int) -> RankerWeights:
@@ -109,7 +126,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for path in arguments.data:
             data, model_path = open_dataset(path), Path(folder) / "model.halfword"
-            train(data, model_path, TrainOptions(parts=("popular", "ngram")))
+            train(Unvalidated(data.path, data.profile, data), model_path, TrainOptions(parts=("popular", "ngram")))
             model = load(model_path, cache=False)
             valid.append(asked(model, data.rows(Split.VALID), 3000, 300))
             test[path.name] = asked(model, data.rows(Split.TEST), 2000, 0)
