@@ -64,12 +64,16 @@ def random_options(chance: random.Random) -> SearchOptions:
     )
 
 
-def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally) -> Model:
-    """Load a model in any precision, with any kernels, and with caches that are off, tiny or of the usual size."""
+def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally, *, whole: bool) -> Model:
+    """Load a model in any precision, with any kernels, and with caches that are off, tiny or of the usual size.
+
+    Damage must reach the engine, so only undamaged models are verified.
+    """
     completing.CACHED_STATES, completing.CACHED_ANSWERS = chance.choice([(1, 1), (20, 2), (1024, 4096)])
     precision, kernels = chance.choice(PRECISIONS), chance.choice(import_engine().available_kernels())
     wanted = parts if chance.random() < 0.9 else tuple(chance.sample(parts, chance.randint(1, len(parts))))
-    model = load(path, parts=wanted, precision=precision, kernels=kernels, cache=chance.random() < 0.7)
+    cache = chance.random() < 0.7
+    model = load(path, parts=wanted, precision=precision, kernels=kernels, cache=cache, verify=whole)
     tally.loaded[f"{precision} {kernels}"] += 1
     return model
 
@@ -140,7 +144,7 @@ def fuzz_a_model(folder: Path, chance: random.Random, tally: Tally) -> None:
         try:
             if not whole:
                 damage(tried, chance)
-            model = random_load(tried, chance, parts, tally)
+            model = random_load(tried, chance, parts, tally, whole=whole)
         except HalfwordError as error:
             if whole:
                 raise

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import re
 import struct
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.toy import PIECES, Toy, write_toy
 
+from halfword.core.checksums import sealed
 from halfword.core.model_file import Array, Place, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, LIMITS, Policy
 from halfword.search.model import PARTS, import_engine
@@ -108,7 +110,14 @@ def _overwrite_bytes(path: Path, chance: random.Random) -> None:
     for _ in range(chance.randint(1, 30)):
         begin, end = (place.begin, place.end) if chance.random() < 0.9 else (0, len(content))
         content[chance.randrange(begin, end)] = chance.choice([0, 255, chance.randrange(256)])
-    path.write_bytes(content if chance.random() < 0.9 else content[: chance.randrange(len(content))])
+    path.write_bytes(_with_digest(content if chance.random() < 0.9 else content[: chance.randrange(len(content))]))
+
+
+def _with_digest(content: bytearray) -> bytes:
+    """Write the digest of the header anew, as somebody would who damages a file on purpose."""
+    length = 8 + int.from_bytes(content[:8], "little")
+    blank = re.sub(rb'"digest":"[^"]{16}"', b'"digest":"%s"' % (b"0" * 16), bytes(content[:length]), count=1)
+    return sealed(blank) + content[length:]
 
 
 def _overwrite_numbers(path: Path, chance: random.Random) -> None:

@@ -115,22 +115,23 @@ def test_a_file_cut_anywhere_is_refused(make_model: MakeModel, tmp_path: Path) -
 def test_a_damaged_file_gives_an_error_or_an_answer_but_never_a_crash(make_model: MakeModel, tmp_path: Path) -> None:
     counts = {f"query {number:03} {'long ' * (number % 40)}end": number + 1 for number in range(200)}
     whole = make_model(counts).read_bytes()
+    first = min(place.begin for place in read_header(make_model(counts)).places.values())
     path = tmp_path / "bent.halfword"
     chance = random.Random(0)
     answers = 0
     for _ in range(1500):
         bent = bytearray(whole)
         for _ in range(chance.randint(1, 20)):
-            bent[chance.randrange(len(bent))] = chance.randrange(256)
+            bent[chance.randrange(first, len(bent))] = chance.randrange(256)
         path.write_bytes(bent)
         try:
-            model = load(path)
+            model = load(path, verify=False)
         except ModelFileError:
             continue
         for prefix in ("", "q", "query 1", "query 150 long", "\U0010ffff"):
             assert len(model.complete(prefix)) <= 10
         answers += 1
-    assert answers > 100  # damage in the arrays is met by the search, not by the header
+    assert answers > 100  # the search meets damage that loading does not
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -4,8 +4,11 @@ A model file is a safetensors file: eight bytes with the length of a JSON header
 the other. What Halfword adds:
 
 - `__metadata__` holds `halfword`, the version of this layout; `card`, a JSON text that says what the model learned
-  from, when, how, and how good it is; `policy`, the numbers of `core/policy.py` as JSON; and `features`, the names of
-  what the ranker looks at, separated by spaces (empty where there is no ranker);
+  from, when, how, and how good it is; `policy`, the numbers of `core/policy.py` as JSON; `features`, the names of
+  what the ranker looks at, separated by spaces (empty where there is no ranker); `checksums`, a JSON text with the
+  CRC-32 of each array by name, eight hexadecimal digits; and `digest`, sixteen hexadecimal digits: BLAKE2b of the eight
+  bytes and the header, with zeros in the place of the digest itself. Files that were written before there were
+  checksums have neither of the two;
 - every array begins at a multiple of eight bytes, so that the engine reads it where it lies in the mapped file. Larger
   element types come first, and each array is filled up to a multiple of eight by an array of zeros named `padding.N`.
 
@@ -41,6 +44,7 @@ from pathlib import Path
 from typing import Any
 
 from halfword.core.card import Card
+from halfword.core.checksums import blank_digest, checksum, digest_of, is_sealed_by, sealed
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.files import check_output_file, open_regular, whole_file
 from halfword.core.policy import DEFAULT_POLICY, Policy
@@ -70,6 +74,7 @@ class Place:
     shape: tuple[int, ...]
     begin: int
     end: int
+    checksum: str = ""  # empty in files that were written without
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,12 @@ class Header:
     places: dict[str, Place]
     policy: Policy = DEFAULT_POLICY
     features: tuple[str, ...] = ()
+    digest: str = ""  # of the header; where there are checksums, it changes with every byte of the file
+
+    @property
+    def has_checksums(self) -> bool:
+        """Tell whether damage to the arrays can be found."""
+        return all(place.checksum for place in self.places.values())
 
     def holds(self, part: str) -> bool:
         """Tell whether the file has arrays of `part`, such as popular."""
@@ -115,6 +126,8 @@ def write_model(
     layout = list(_padded(arrays))
     metadata = {
         "halfword": str(FORMAT),
+        **blank_digest(),
+        "checksums": json.dumps({name: checksum(array.data) for name, array in layout}),
         "card": json.dumps(card.to_json(), ensure_ascii=False),
         "policy": json.dumps(policy.to_json()),
         "features": " ".join(features),
@@ -129,7 +142,7 @@ def write_model(
     encoded = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     encoded += b" " * (-len(encoded) % _ALIGNMENT)
     with whole_file(path) as stream:
-        stream.write(struct.pack("<Q", len(encoded)) + encoded)
+        stream.write(sealed(struct.pack("<Q", len(encoded)) + encoded))
         for _, array in layout:
             stream.write(array.data)
 
@@ -170,11 +183,16 @@ def _parse(path: Path, mapped: mmap.mmap) -> Header:
     except (ValueError, RecursionError):
         raise _damaged(path, "its header is not JSON") from None
     metadata = _metadata_of(path, header)
+    digest, checksums = _checksums_of(path, metadata, mapped[: 8 + length])
     card, policy = _json_object(path, metadata, "card"), _json_object(path, metadata, "policy")
-    places = {name: _place_of(path, name, entry, 8 + length, size) for name, entry in header.items()}
+    places = {
+        name: _place_of(path, name, entry, 8 + length, size, checksums.get(name, "")) for name, entry in header.items()
+    }
+    if checksums and size != max(place.end for place in places.values()):
+        raise _damaged(path, "there are bytes behind its last array")
     try:
         features = tuple(metadata.get("features", "").split())
-        return Header(Card.from_json(card), places, Policy.from_json(policy), features)
+        return Header(Card.from_json(card), places, Policy.from_json(policy), features, digest)
     except OptionError as error:
         raise _damaged(path, f"in its card, {error}") from None
     except ModelFileError as error:
@@ -196,6 +214,15 @@ def _metadata_of(path: Path, header: dict[str, Any]) -> dict[str, str]:
     return metadata
 
 
+def _checksums_of(path: Path, metadata: Mapping[str, str], header: bytes) -> tuple[str, dict[str, str]]:
+    """Return the digest of the header and the checksums of the arrays, of which old files have none."""
+    if "digest" not in metadata and "checksums" not in metadata:
+        return digest_of([header]), {}
+    if not is_sealed_by(metadata.get("digest"), header):
+        raise _damaged(path, "its header does not match its digest")
+    return metadata["digest"], _json_object(path, metadata, "checksums")
+
+
 def _json_object(path: Path, metadata: Mapping[str, str], name: str) -> dict[str, Any]:
     try:
         value = json.loads(metadata[name])
@@ -206,14 +233,14 @@ def _json_object(path: Path, metadata: Mapping[str, str], name: str) -> dict[str
     return value
 
 
-def _place_of(path: Path, name: str, entry: Any, start: int, size: int) -> Place:
+def _place_of(path: Path, name: str, entry: Any, start: int, size: int, checksum: str) -> Place:
     match entry:
         case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
             sizes_fit = len(shape) <= 8 and all(isinstance(length, int) and 0 <= length <= size for length in shape)
             if dtype in _ITEM_SIZE and sizes_fit and end - begin == math.prod(shape) * _ITEM_SIZE[dtype] and begin >= 0:
                 if start + end > size:
                     raise _damaged(path, f"the array {name} is cut off")
-                return Place(dtype, tuple(shape), start + begin, start + end)
+                return Place(dtype, tuple(shape), start + begin, start + end, checksum)
     raise _damaged(path, f"the entry of the array {name} makes no sense")
 
 

@@ -11,6 +11,7 @@ from halfword.core.model_file import Header, read_header
 from halfword.core.options import DEFAULTS, SearchFields, SearchOptions, with_fields
 from halfword.core.policy import Policy
 from halfword.core.text import PROFILES, Profile, normalise_prefix
+from halfword.core.verify import check_arrays
 
 if TYPE_CHECKING:
     from halfword import _engine
@@ -117,12 +118,14 @@ def load(
     precision: str = "int8",
     kernels: str = "",
     cache: bool = True,
+    verify: bool = True,
 ) -> Model:
-    """Open a model file, or the one that ships; it is mapped into memory, so this takes milliseconds whatever its size.
+    """Open a model file, or the one that ships; it is mapped into memory.
 
     `parts` leaves out what is not named. `precision` and `kernels` (an instruction set; the fastest unless named) are
     the network's. With `cache` the model remembers what it made of recent prefixes and its answers to very short ones;
-    the answers are the same without.
+    the answers are the same without. With `verify` the arrays are compared with their checksums, which reads the whole
+    file, about 0.2 seconds per gigabyte. Without, opening is quick whatever the size, and damage may go unnoticed.
     """
     path = Path(path)
     if precision not in PRECISIONS:
@@ -138,7 +141,7 @@ def load(
     sizes = (CACHED_STATES, CACHED_ANSWERS) if cache else (0, 0)
     try:
         _check_features(path, header, wanted)
-        file = open_model_file(path, header, left_out=set(PARTS) - set(parts))
+        file = open_model_file(path, header, left_out=set(PARTS) - set(parts), verify=verify)
         uses = [part in wanted for part in PARTS]
         policy = engine_policy(header.policy)
         completer = engine.Completer(file, policy, *uses, precision == "int8", kernels, *sizes)
@@ -160,14 +163,15 @@ def _check_features(path: Path, header: Header, parts: Collection[str]) -> None:
         )
 
 
-def open_model_file(path: Path, header: Header, left_out: Collection[str] = ()) -> "_engine.ModelFile":
-    """Map a model file for the engine, without the arrays of the parts that are left out."""
+def open_model_file(
+    path: Path, header: Header, left_out: Collection[str] = (), *, verify: bool = True
+) -> "_engine.ModelFile":
+    """Verify a model file and map it for the engine, without the arrays of the parts that are left out."""
     engine = import_engine()
-    places = {
-        name: engine.ArrayPlace(place.dtype, place.begin, place.end)
-        for name, place in header.places.items()
-        if name.partition(".")[0] not in left_out
-    }
+    wanted = {name: place for name, place in header.places.items() if name.partition(".")[0] not in left_out}
+    if verify:
+        check_arrays(path, wanted)
+    places = {name: engine.ArrayPlace(place.dtype, place.begin, place.end) for name, place in wanted.items()}
     mapped: _engine.ModelFile = engine.ModelFile(str(path), places)
     return mapped
 
