@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from halfword import Model, load
 from halfword.core.card import Card, PartsCard, PopularCard
-from halfword.core.model_file import write_model
+from halfword.core.model_file import read_header, write_model
 from halfword.core.text import DEFAULT, Profile
 from halfword.evaluation.reproduce import machine
 from halfword.training.train import popular_arrays
@@ -19,9 +19,18 @@ settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 
 COUNTS = {"new york": 5, "new york times": 7, "new": 1, "news": 5, "weather": 3, "web": 3, "weather in new york": 1}
+OLD = Path(__file__).parent / "data" / "format-2.halfword"  # written before there were checksums
 
 MakeModel = Callable[..., Path]
 MakePopular = Callable[..., Model]
+
+
+def damage(path: Path, part: str) -> None:
+    """Change one bit of an array of a model file."""
+    place = next(place for name, place in read_header(path).places.items() if name.startswith(f"{part}."))
+    content = bytearray(path.read_bytes())
+    content[place.begin] ^= 1
+    path.write_bytes(content)
 
 
 @pytest.fixture

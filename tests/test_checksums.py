@@ -14,22 +14,13 @@ from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array, Header, read_header, write_model
 from halfword.core.verify import content_digest, damaged_arrays
 from halfword.search.model import DEFAULT_MODEL
-from tests.conftest import COUNTS, MakeModel
+from tests.conftest import COUNTS, OLD, MakeModel, damage
 
 PAGE = 4096
-OLD = Path(__file__).parent / "data" / "format-2.halfword"  # written before there were checksums
 
 
 def first_array(header: Header) -> int:
     return min(place.begin for place in header.places.values())
-
-
-def damage(path: Path, part: str) -> None:
-    """Change one bit of an array."""
-    place = next(place for name, place in read_header(path).places.items() if name.startswith(f"{part}."))
-    content = bytearray(path.read_bytes())
-    content[place.begin] ^= 1
-    path.write_bytes(content)
 
 
 def refusal_of(path: Path) -> str:

@@ -20,7 +20,7 @@ from halfword.evaluation.evaluate import EvaluateOptions
 from halfword.evaluation.reproduce.options import ReproduceOptions
 from halfword.serve.options import ServeOptions
 from halfword.training.options import TrainOptions
-from tests.conftest import COUNTS, MakeModel
+from tests.conftest import COUNTS, OLD, MakeModel, damage
 
 
 def halfword(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
@@ -127,6 +127,44 @@ def test_a_damaged_model_is_one_line(make_model: MakeModel) -> None:
     model = make_model(COUNTS)
     model.write_bytes(model.read_bytes()[:-9])
     assert_refused(halfword("complete", "-m", model, "x"), "is damaged")
+
+
+def test_info_verifies_every_array(make_model: MakeModel) -> None:
+    model = make_model(COUNTS)
+    digest = read_header(model).digest
+    well = halfword("info", model, "--verify")
+    assert well.returncode == 0
+    assert f"digest\t{digest}\n" in well.stdout
+    assert f"popular.count\t{4 * len(COUNTS)} bytes\tok\n" in well.stdout
+    damage(model, "padding")
+    result = halfword("info", model, "--verify")
+    assert result.returncode == 1
+    assert "padding.1\t4 bytes\tdamaged\n" in result.stdout
+    assert result.stderr == f"halfword: {model} is damaged: padding.1; copy or train it again\n"
+    verified = json.loads(halfword("info", model, "--verify", "--json").stdout)["verified"]
+    assert verified["padding.1"] == "damaged"
+    assert verified["popular.count"] == "ok"
+
+
+def test_info_says_that_an_old_file_has_no_checksums() -> None:
+    assert "digest\tno checksums\n" in halfword("info", OLD).stdout
+    result = halfword("info", OLD, "--verify")
+    assert result.returncode == 1
+    assert "popular.count\t" in result.stdout
+    assert "\tno checksum\n" in result.stdout
+    assert "has no checksums, so damage cannot be found" in result.stderr
+
+
+def test_a_damaged_model_is_used_only_without_verification(make_model: MakeModel) -> None:
+    model = make_model(COUNTS)
+    damage(model, "padding")
+    assert_refused(halfword("complete", "-m", model, "wea"), "the array padding.1 does not match its checksum")
+    assert halfword("complete", "-m", model, "wea", "--no-verify").stdout.startswith("weather\n")
+
+
+@pytest.mark.parametrize("command", ["complete", "evaluate", "bench", "try", "serve"])
+def test_whatever_loads_a_model_can_leave_out_verification(command: str) -> None:
+    assert "--no-verify" in halfword(command, "--help").stdout
 
 
 def test_bad_bytes_on_stdin_are_one_line(make_model: MakeModel) -> None:

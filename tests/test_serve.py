@@ -2,16 +2,20 @@
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from halfword.core.card import Card
 from halfword.core.errors import OptionError
+from halfword.core.model_file import Array, write_model
 from halfword.serve.http.reply import CODES
+from halfword.serve.models import fingerprint
 from halfword.serve.options import Limits, ServeOptions
-from tests.conftest import COUNTS, MakeModel
+from tests.conftest import COUNTS, OLD, MakeModel, damage
 from tests.serving import Answer, Client, client_for
 
 
@@ -189,6 +193,30 @@ def test_an_answer_can_be_kept_and_asked_again_by_its_tag(client: Client) -> Non
     strong = {"If-None-Match": first.headers["etag"].removeprefix("W/")}  # as some proxies hand it on
     assert client.ask("GET /complete?q=new", headers=strong).status == 304
     assert client.ask("GET /complete?q=new", headers={"If-None-Match": '"other"'}).status == 200
+
+
+def test_the_version_changes_with_any_byte_of_the_model(tmp_path: Path) -> None:
+    path, content = tmp_path / "m.halfword", bytearray(600_000)
+    names = set()
+    for place in range(0, len(content), 10_007):
+        content[place] = 1
+        write_model(path, {"popular.text": Array("U8", bytes(content))}, Card())
+        names.add(fingerprint(path))
+    assert len(names) == len(range(0, len(content), 10_007))
+
+
+def test_the_tag_belongs_to_the_version(client: Client) -> None:
+    answer = client.ask("GET /complete?q=new")
+    assert answer.headers["etag"] == f'W/"{answer.json["model"].partition("@")[2]}"'
+
+
+def test_a_model_without_checksums_has_a_version_of_its_whole_content(tmp_path: Path) -> None:
+    path = tmp_path / "old.halfword"
+    shutil.copy(OLD, path)
+    before = client_for(path).models.current
+    assert client_for(path).models.current.version == before.version
+    damage(path, "padding")
+    assert client_for(path).models.current.etag != before.etag
 
 
 def test_padding_hides_the_length_of_an_answer(client: Client, model: Path) -> None:

@@ -57,7 +57,7 @@ class Trying(Models):
 
     attempt = "well"
 
-    def load(self, snapshot: Snapshot) -> Served:
+    def load(self, snapshot: Snapshot, *, verify: bool = True) -> Served:
         if self.attempt == "hangs":
             while True:
                 time.sleep(1)
@@ -65,7 +65,7 @@ class Trying(Models):
             os.kill(os.getpid(), signal.SIGSEGV)
         if self.attempt == "raises":
             raise ModelFileError("it is damaged")
-        return super().load(snapshot)
+        return super().load(snapshot, verify=verify)
 
 
 @pytest.mark.parametrize(

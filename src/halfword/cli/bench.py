@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfword.cli.options import Data, ModelFile, takes
+from halfword.cli.options import Data, ModelFile, NoVerify, takes
 from halfword.cli.output import print_json
 from halfword.cli.progress import progress
 from halfword.core.fields import changed
@@ -28,13 +28,14 @@ def bench(
         "kernels"
     ].default,
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Remember between searches.")] = False,
+    no_verify: NoVerify = False,
 ) -> None:
     """Time a model: latency and throughput, as JSON.
 
     Example: halfword bench --model my.halfword --data data/
     """
     options = changed(BenchOptions(), given)
-    loaded = load(model, precision=precision, kernels=kernels, cache=cache)
+    loaded = load(model, precision=precision, kernels=kernels, cache=cache, verify=not no_verify)
     with progress() as tell:
         result = run(loaded, open_dataset(data), options, tell)
     print_json(result, indent=2)

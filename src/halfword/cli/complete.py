@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfword.cli.options import AsJson, ModelFile, Unfiltered, takes
+from halfword.cli.options import AsJson, ModelFile, NoVerify, Unfiltered, takes
 from halfword.core.errors import TextError
 from halfword.core.fields import changed
 from halfword.core.options import DEFAULTS, SearchOptions
@@ -24,6 +24,7 @@ def complete(
     *,
     given: dict[str, Any],
     unfiltered: Unfiltered = False,
+    no_verify: NoVerify = False,
     scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -32,7 +33,7 @@ def complete(
     Example: halfword complete "new yo"
     """
     options = changed(DEFAULTS, given)
-    loaded = load(model)
+    loaded = load(model, verify=not no_verify)
     completer = loaded if unfiltered else filtered(loaded)
     several = prefixes is None or len(prefixes) > 1
     for prefix in _stdin_lines() if prefixes is None else prefixes:

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
-from halfword.cli.options import AsJson, Data, ModelFile, takes
+from halfword.cli.options import AsJson, Data, ModelFile, NoVerify, takes
 from halfword.cli.output import cells, console, print_json, table
 from halfword.cli.progress import progress
 from halfword.core.fields import changed
@@ -18,14 +18,21 @@ _GROUPS = ("seen", "unseen", "all")
 
 
 @takes(EvaluateOptions)
-def evaluate(data: Data, model: ModelFile = DEFAULT_MODEL, *, given: dict[str, Any], as_json: AsJson = False) -> None:
+def evaluate(
+    data: Data,
+    model: ModelFile = DEFAULT_MODEL,
+    *,
+    given: dict[str, Any],
+    no_verify: NoVerify = False,
+    as_json: AsJson = False,
+) -> None:
     """Measure how well a model completes the test queries.
 
     Example: halfword evaluate --model popular.halfword --data data/ --sample 5000
     """
     options = changed(EvaluateOptions(), given)
     with progress() as tell:
-        report = run(load(model), open_dataset(data), options, tell)
+        report = run(load(model, verify=not no_verify), open_dataset(data), options, tell)
     if as_json:
         print_json({"model": model.name, "data": data.name, **report.to_json()})
     else:

@@ -1,31 +1,66 @@
 """`halfword info`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from halfword.cli.options import AsJson
 from halfword.cli.output import print_json
-from halfword.core.model_file import read_header
+from halfword.core.errors import ModelFileError
+from halfword.core.model_file import Header, read_header
+from halfword.core.verify import damaged_arrays
 
 
 def info(
     model: Annotated[Path, typer.Argument(help="The model file.")],
+    verify: Annotated[bool, typer.Option("--verify", help="Compare every array with its checksum.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the card, the policy and the sizes of a model.
+    """Print the card, the policy, the digest and the sizes of a model.
 
     Example: halfword info popular.halfword
     """
     header = read_header(model)
-    card, policy = header.card.to_json(), header.policy.to_json()
-    sizes = {name: place.end - place.begin for name, place in header.places.items()}
+    states = _states(model, header) if verify else {}
+    content = {
+        "card": header.card.to_json(),
+        "policy": header.policy.to_json(),
+        "features": header.features,
+        "digest": header.digest if header.has_checksums else None,
+        "bytes": {name: place.end - place.begin for name, place in header.places.items()},
+        **({"verified": states} if verify else {}),
+    }
     if as_json:
-        print_json({"card": card, "policy": policy, "features": header.features, "bytes": sizes})
-        return
-    print_json(card, indent=2)
-    for name, number in policy.items():
+        print_json(content)
+    else:
+        _print_lines(content, states)
+    if verify:
+        _check(model, states)
+
+
+def _states(model: Path, header: Header) -> dict[str, str]:
+    """Return for each array whether it is as it was written."""
+    damaged = set(damaged_arrays(model, header.places))
+    return {
+        name: "damaged" if name in damaged else "ok" if place.checksum else "no checksum"
+        for name, place in header.places.items()
+    }
+
+
+def _print_lines(content: dict[str, Any], states: dict[str, str]) -> None:
+    print_json(content["card"], indent=2)
+    for name, number in content["policy"].items():
         print(f"policy.{name}\t{number:g}")
-    for name, size in sorted(sizes.items()):
-        print(f"{name}\t{size:,} bytes")
+    print(f"digest\t{content['digest'] or 'no checksums'}")
+    for name, size in sorted(content["bytes"].items()):
+        print("\t".join([name, f"{size:,} bytes", *([states[name]] if states else [])]))
+
+
+def _check(model: Path, states: dict[str, str]) -> None:
+    """Refuse a file that is damaged, or of which nobody can know."""
+    damaged = [name for name, state in states.items() if state == "damaged"]
+    if damaged:
+        raise ModelFileError(f"{model} is damaged: {', '.join(damaged)}; copy or train it again")
+    if "no checksum" in states.values():
+        raise ModelFileError(f"{model} has no checksums, so damage cannot be found; train it again to get them")

@@ -18,6 +18,7 @@ GIVEN = "given"  # the parameter of a command that gets the options of its datac
 ModelFile = Annotated[
     Path, typer.Option("--model", "-m", help="The model file; left out, the one that ships.", show_default=False)
 ]
+NoVerify = Annotated[bool, typer.Option("--no-verify", help="Do not compare the model with its checksums.")]
 Data = Annotated[Path, typer.Option("--data", "-d", help="The dataset to measure on.", show_default=False)]
 Unfiltered = Annotated[bool, typer.Option("--unfiltered", help="Offer slurs and sexual terms too.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]

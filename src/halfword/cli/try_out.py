@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from halfword.cli.options import Unfiltered
+from halfword.cli.options import NoVerify, Unfiltered
 from halfword.core.errors import OptionError
 from halfword.search.filtered import filtered
 from halfword.search.model import DEFAULT_MODEL, load
@@ -18,6 +18,7 @@ def try_out(
         typer.Option("--model", "-m", help="A model file; twice, to compare two.", show_default=False),
     ] = None,
     unfiltered: Unfiltered = False,
+    no_verify: NoVerify = False,
 ) -> None:
     """Type ahead in the terminal.
 
@@ -30,5 +31,5 @@ def try_out(
     paths = models or [DEFAULT_MODEL]
     if len(paths) > 2:
         raise OptionError(f"try shows two models at the most, got {len(paths)}")
-    loaded = [(path.stem, load(path)) for path in paths]
+    loaded = [(path.stem, load(path, verify=not no_verify)) for path in paths]
     TryOut([Contender(name, model if unfiltered else filtered(model)) for name, model in loaded]).run()

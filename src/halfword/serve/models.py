@@ -1,17 +1,18 @@
 """The model in service: loaded and checked beside the old one, then swapped."""
 
-import hashlib
-import os
 import re
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Protocol
 
+from halfword.core.checksums import digest_of
 from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.filters import read_blocklist
+from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.text import Profile, profile_named
+from halfword.core.verify import content_digest
 from halfword.search.filtered import Filtered
 from halfword.search.model import Answer, load
 from halfword.serve.http.cache import Cache
@@ -20,7 +21,6 @@ from halfword.serve.snapshot import Snapshot, Stamp, stamp_of, take
 
 _TRIALS = ("", "a", "new yo", "한")
 _FOLDERS = re.compile(r"(?<![\w.])/[^\s'\"]*/")
-_BLOCKS, _BLOCK_SIZE = 64, 4096
 
 
 class Answerer(Protocol):
@@ -65,10 +65,13 @@ class Models:
         self._stamp = self.stamp()
         return take(self._options.files, self._options.copy_mib * 2**20)
 
-    def load(self, snapshot: Snapshot) -> Served:
-        """Load and check files; raises a HalfwordError that names them if they cannot go into service."""
+    def load(self, snapshot: Snapshot, *, verify: bool = True) -> Served:
+        """Load and check files; raises a HalfwordError that names them if they cannot go into service.
+
+        Checksums are compared if the options and the caller want it: they need not be when another process has done so.
+        """
         try:
-            return self._load(snapshot)
+            return self._load(snapshot, verify=verify and self._options.verify)
         except HalfwordError as error:
             raise type(error)(snapshot.named(str(error))) from error
 
@@ -96,13 +99,13 @@ class Models:
             text = text and text.replace(str(file), file.name)
         return text and _FOLDERS.sub("", text)
 
-    def _load(self, snapshot: Snapshot) -> Served:
+    def _load(self, snapshot: Snapshot, *, verify: bool) -> Served:
         path, *blocklists = snapshot.paths
-        model = load(path)
+        model = load(path, verify=verify)
         profile = profile_named(str(model.card.profile))
         _try(path, model)
         completer = Filtered(model, read_blocklist(*blocklists, profile=profile)) if blocklists else model
-        digest = fingerprint(*snapshot.paths)
+        digest = fingerprint(path, *blocklists)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
@@ -121,18 +124,6 @@ def _try(model: Path, completer: Answerer) -> None:
         raise ModelFileError(f"{model} does not complete ({error}); copy or train it again") from error
 
 
-def fingerprint(*paths: Path) -> str:
-    """Return a name for the content of files, the same on every machine.
-
-    Reads the beginning and 64 places of each, so that a model of gigabytes starts as fast as a small one.
-    """
-    digest = hashlib.blake2b(digest_size=6)
-    for path in paths:
-        with path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            digest.update(f"{size}:".encode())
-            digest.update(stream.read(_BLOCKS * _BLOCK_SIZE))
-            for block in range(_BLOCKS):
-                stream.seek(size * block // _BLOCKS)
-                digest.update(stream.read(_BLOCK_SIZE))
-    return digest.hexdigest()
+def fingerprint(model: Path, *blocklists: Path) -> str:
+    """Return a name for what answers depend on, the same on every machine."""
+    return digest_of([content_digest(model, read_header(model)).encode(), *(path.read_bytes() for path in blocklists)])

@@ -37,6 +37,7 @@ class ServeOptions:
     """Where to listen, what to serve and whom to refuse."""
 
     model: Path
+    verify: bool = True  # compare the model with its checksums before it goes into service
     host: str = option("127.0.0.1", "0.0.0.0 lets others in.")
     port: int = option(8080, "Of HTTP; 0 for any free one.", short="-p")
     workers: int = option(1, "Processes that answer; one per core.", short="-w")
