@@ -11,8 +11,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from http.client import HTTPConnection
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from threading import Barrier
 
@@ -257,10 +257,18 @@ def test_a_changed_file_is_noticed_and_a_broken_one_leaves_the_old_serving(tmp_p
         assert running.get("/readyz").json == before
 
 
-def test_a_file_that_is_changed_in_place_harms_nobody(tmp_path: Path) -> None:
-    model = write(tmp_path / "m.halfword", COUNTS | {f"filler {number}": 1 for number in range(5000)})
+def write_large(path: Path) -> Path:
+    """Put a model of more than a mebibyte in the place of another."""
+    return write(path, COUNTS | {f"filler {number * 7919}": 1 for number in range(100_000)})
+
+
+@pytest.mark.parametrize("copied_to", ["memory", "disk"])
+def test_a_file_that_is_changed_in_place_harms_nobody(copied_to: str, tmp_path: Path) -> None:
+    model = write_large(tmp_path / "m.halfword")
     whole = model.read_bytes()
-    with serving(model, "--workers", "2", "--cache", "0") as running:
+    assert len(whole) > 2**20
+    limit = "1" if copied_to == "disk" else "100"
+    with serving(model, "--workers", "2", "--cache", "0", "--copy-mib", limit) as running:
         workers = running.workers()
         before = [running.get(f"/complete?q={prefix}").texts for prefix in ("", "n", "w", "filler+49")]
         model.write_bytes(bytes(len(whole)))
@@ -269,6 +277,39 @@ def test_a_file_that_is_changed_in_place_harms_nobody(tmp_path: Path) -> None:
         assert after == [texts for texts in before for _ in range(5)]
         assert "is not a model file" in running.wait_for_event("reload failed")[0]["reason"]
         assert running.workers() == workers
+
+
+def test_without_a_copy_a_file_that_is_changed_in_place_ends_the_server_in_one_line(tmp_path: Path) -> None:
+    model = write_large(tmp_path / "m.halfword")
+    with serving(model, "--workers", "2", "--cache", "0", "--copy-mib", "0") as running:
+        assert running.wait_for_event("not copied")[0]["files"][0] == "m.halfword"
+        os.truncate(model, 100)
+        with suppress(OSError, HTTPException):  # the worker that answers dies
+            running.get("/complete?q=filler+49")
+        assert running.process.wait(20) == 1
+        *events, line = running.log.read_text().splitlines()
+        assert line.startswith(f"halfword: {model} was changed in place while it served without a copy; start again")
+        assert len([event for event in events if "worker died" in event]) <= 2
+
+
+@pytest.mark.parametrize("limit", ["0", "1", "100"])
+def test_a_new_file_with_a_zeroed_page_leaves_the_old_serving_and_is_told_in_one_line(
+    limit: str, tmp_path: Path
+) -> None:
+    model = write_large(tmp_path / "m.halfword")
+    damaged = bytearray(model.read_bytes())
+    damaged[-500_000:-495_904] = bytes(4096)
+    with serving(model, "--copy-mib", limit) as running:
+        before = running.get("/complete?q=filler+49").json
+        (tmp_path / "new").write_bytes(damaged)
+        (tmp_path / "new").replace(model)
+        running.process.send_signal(signal.SIGHUP)
+        (failed,) = running.wait_for_event("reload failed")
+        assert failed["reason"].startswith(f"{model} is damaged: the array popular.")
+        assert failed["reason"].endswith("does not match its checksum; copy or train it again")
+        assert running.get("/complete?q=filler+49").json["completions"] == before["completions"]
+        assert running.get("/readyz").json["model"] == before["model"]
+        assert len([event for event in running.events() if event["event"] == "reload failed"]) == 1
 
 
 def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path) -> None:

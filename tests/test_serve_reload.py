@@ -1,8 +1,10 @@
 """New files: copied, tried in a process of their own, and refused without harm."""
 
+import errno
 import os
 import signal
 import socket
+import tempfile
 import time
 from pathlib import Path
 
@@ -32,10 +34,48 @@ def test_a_copy_does_not_change_with_its_file_nor_by_itself(tmp_path: Path) -> N
     snapshot.close()
 
 
-def test_what_is_too_large_or_missing_is_not_copied(tmp_path: Path) -> None:
-    (tmp_path / "large").write_bytes(b"x" * 101)
+def test_a_large_file_is_copied_to_disk(tmp_path: Path) -> None:
+    file = tmp_path / "large"
+    file.write_bytes(b"before" * 100)
+    snapshot = take([file], 100)
+    os.truncate(file, 0)
+    (path,) = snapshot.paths
+    assert path.read_bytes() == b"before" * 100
+    assert (snapshot.uncopied, snapshot.overwritten) == ([], False)
+    assert list(tmp_path.iterdir()) == [file]
+    snapshot.close()
+
+
+def test_where_there_is_no_room_for_a_copy_the_file_itself_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    file = tmp_path / "large"
+    file.write_bytes(b"x" * 101)
+    snapshot = take([file], 100)
+    assert snapshot.uncopied == [file]
+    file.replace(tmp_path / "moved")
+    file.write_bytes(b"another")
+    assert snapshot.paths[0].read_bytes() == b"x" * 101
+    assert not snapshot.overwritten
+    os.truncate(tmp_path / "moved", 10)
+    assert snapshot.overwritten
+    snapshot.close()
+
+
+def test_nothing_is_copied_if_nothing_shall_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    snapshot = take([tmp_path / "file"], 0)
+    assert snapshot.uncopied == [tmp_path / "file"]
+    snapshot.close()
+
+
+def test_what_cannot_be_opened_keeps_its_name(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    files = [tmp_path / name for name in ("large", "missing", "pipe")]
+    files = [tmp_path / name for name in ("missing", "pipe")]
     assert take(files, 100).paths == files
 
 

@@ -50,8 +50,10 @@ class ServeOptions:
     cache_mib: int = option(16, "MiB of memory for these answers, per worker.", rare=True)
     max_age: int = option(60, "Seconds for which browsers and a CDN may keep an answer.", rare=True)
     limits: Limits = field(default_factory=Limits)
-    # Where nobody can change them while they serve; 0: none.
-    copy_mib: int = option(1024, "MiB up to which a file is copied to memory.", rare=True)
+    # Where nobody can change them while they serve.
+    copy_mib: int = option(
+        1024, "MiB up to which a file is copied to memory, larger ones to disk; 0: no copies.", rare=True
+    )
     rate_limit: float | None = option(None, "Requests per second of each client.")
     # None given: any, but on loopback its own only.
     allowed_hosts: tuple[str, ...] = option(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from halfword.core.errors import OptionError
+from halfword.core.errors import ModelFileError, OptionError
 from halfword.serve.options import ServeOptions
 from halfword.serve.process.reload import Reloads
 from halfword.serve.process.service import Service
@@ -75,6 +75,7 @@ class Supervisor:
                 self._start(number)
             ready()
             self._service.log.event("serving", model=model, workers=workers)
+            self._warn_of_missing_copies()
             self._mind()
         finally:
             self._stop()
@@ -144,6 +145,7 @@ class Supervisor:
             now = time.monotonic()
             self._due[worker.number] = now if now - worker.started > _RESTART_SECONDS else now + _RESTART_SECONDS
             self._service.log.event("worker died", process=process, status=status)
+            self._refuse_what_was_overwritten()
             return
         tried = self._reloads.ended(process, status)
         if isinstance(tried, str):
@@ -156,7 +158,22 @@ class Supervisor:
         models = self._service.models
         models.failure = reason
         self._service.log.event("reload failed", serving=models.current.version, reason=reason)
+        self._refuse_what_was_overwritten()
         self._send(lambda channel: channel.send(json.dumps({"failure": [reason]}).encode()))
+
+    def _refuse_what_was_overwritten(self) -> None:
+        """End the server if the model that it maps is no longer what it loaded: a new worker would die as well."""
+        snapshot = self._service.models.snapshot
+        if snapshot.overwritten:
+            raise ModelFileError(
+                f"{snapshot.files[0]} was changed in place while it served without a copy; "
+                "start again, and replace it by mv"
+            )
+
+    def _warn_of_missing_copies(self) -> None:
+        uncopied = self._service.models.snapshot.uncopied
+        if uncopied:
+            self._service.log.event("not copied", files=[file.name for file in uncopied])
 
     def _send(self, send: Callable[[socket.socket], object]) -> None:
         for worker in self._workers.values():
