@@ -62,6 +62,7 @@ class MemoryCard(_Record):
     """The size of the n-gram memory."""
 
     megabytes: float | None = None
+    background_weights: list[float] | None = None  # what an n-gram of the background counts, by order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,16 @@ class PartsCard(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundCard(_Record):
+    """The model that a model stands on."""
+
+    name: str | None = None  # of its file
+    date: str | None = None
+    note: str | None = None
+    licence: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card(_Record):
     """What a model file says of itself.
 
@@ -104,6 +115,7 @@ class Card(_Record):
     profile: str | None = None  # how queries and prefixes are normalised
     parts: PartsCard = field(default_factory=PartsCard)
     data: Mapping[str, Any] | None = None  # where the queries came from, and what was dropped
+    background: BackgroundCard | None = None  # None: the log alone
     source: str | None = None  # of a model that was imported
     note: str | None = None
     licence: str | None = None

@@ -22,6 +22,7 @@ one of them are offered.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,26 +32,93 @@ from halfword.training.kneser_ney import Numbers
 _LONGEST = 255  # bytes of a word, so that one byte holds its length
 _MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
 _MOST_IN_A_QUERY = 12  # words; longer queries are sentences; their pairs are ignored
+_KINDS = {
+    "length": ("U8", "<u1"),
+    "typed": ("U32", "<u4"),
+    "ended": ("U32", "<u4"),
+    "first": ("U32", "<u4"),
+    "companion": ("U16", "<u2"),
+    "together": ("U8", "<u1"),
+}
 _PAIR_BYTES, _WORD_BYTES = 3, 16  # the latter without the text of the word
 
 
-def learn_companions(queries: Iterable[str], megabytes: float | None = None) -> dict[str, Array]:
-    """Return the words of distinct queries and their companions, as arrays of at most `megabytes`."""
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """Words, in how many queries each occurs and how many it ends, and the pairs of them that co-occur."""
+
+    words: list[str]
+    typed: Counter[str]
+    ended: Counter[str]
+    pairs: Numbers  # first × 2^16 + second, by their numbers in `words`; ascending
+    counts: Numbers
+
+    def numbered(self, numbers: Mapping[str, int]) -> tuple[Numbers, Numbers]:
+        """Return those pairs whose words have other numbers now, and their counts."""
+        new = np.array([numbers.get(word, -1) for word in self.words], np.int64)
+        first, second = new[self.pairs >> 16], new[self.pairs & 0xFFFF]
+        both = (first >= 0) & (second >= 0)
+        return first[both] << 16 | second[both], self.counts[both]
+
+
+_NOTHING = Companions([], Counter(), Counter(), np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def learn_companions(
+    queries: Iterable[str],
+    megabytes: float | None = None,
+    background: Companions = _NOTHING,
+    least_count: int = 1,
+) -> dict[str, Array]:
+    """Return the words of distinct queries and their companions, as arrays of at most `megabytes`.
+
+    Words and pairs that occur in fewer than `least_count` queries are left out. What a background knows is added:
+    which words go together is much the same everywhere.
+    """
     whole = [query.split() for query in queries]
-    ended = Counter(words[-1] for words in whole if words)
+    ended = Counter(words[-1] for words in whole if words) + background.ended
     split = [list(dict.fromkeys(words)) for words in whole]
-    typed = Counter(word for words in split for word in words if len(word.encode()) <= _LONGEST)
+    typed = Counter(word for words in split for word in words if len(word.encode()) <= _LONGEST) + background.typed
     half = np.inf if megabytes is None else megabytes * 1e6 / 2
-    common = [word for word, _ in typed.most_common(_MOST_WORDS)]
+    common = [word for word, count in typed.most_common(_MOST_WORDS) if count >= least_count]
     sizes = np.cumsum([2 * _WORD_BYTES, *(len(word.encode()) + _WORD_BYTES for word in common)])
     chosen = sorted(common[: max(int(np.searchsorted(sizes, half, "right")) - 1, 0)], key=str.encode)
     if not chosen:
         return {}
-    pairs, counts = _pairs(split, {word: number for number, word in enumerate(chosen)})
+    numbers = {word: number for number, word in enumerate(chosen)}
+    own_pairs, own_counts = _pairs(split, numbers)
+    often = own_counts >= least_count
+    pairs, counts = _sum_of((own_pairs[often], own_counts[often]), background.numbered(numbers))
     if len(pairs) > half / _PAIR_BYTES:
         kept = _most_often(pairs, counts, int(half / _PAIR_BYTES))
         pairs, counts = pairs[kept], counts[kept]
     return _layout(chosen, typed, ended, pairs, counts)
+
+
+def read_companions(arrays: Mapping[str, Array]) -> Companions:
+    """Return the companions that lie in the arrays of a model file; none if it has none."""
+    if "ngram.words.text" not in arrays:
+        return _NOTHING
+    length, typed, ended, first, companion, together = (
+        np.frombuffer(arrays[f"ngram.words.{name}"].data, kind) for name, (_, kind) in _KINDS.items()
+    )
+    ends = np.cumsum(length, dtype=np.int64)
+    text = arrays["ngram.words.text"].data
+    words = [text[end - size : end].decode() for end, size in zip(ends.tolist(), length.tolist(), strict=True)]
+    owner = np.repeat(np.arange(len(words), dtype=np.int64), np.diff(first))
+    return Companions(
+        words,
+        Counter(dict(zip(words, typed.tolist(), strict=True))),
+        Counter(dict(zip(words, ended.tolist(), strict=True))),
+        owner << 16 | companion,
+        together.astype(np.int64),
+    )
+
+
+def _sum_of(*parts: tuple[Numbers, Numbers]) -> tuple[Numbers, Numbers]:
+    """Return all pairs in ascending order, each once, and the sums of their counts."""
+    pairs, inverse = np.unique(np.concatenate([pairs for pairs, _ in parts]), return_inverse=True)
+    return pairs, np.bincount(inverse, np.concatenate([counts for _, counts in parts]), len(pairs)).astype(np.int64)
 
 
 def _most_often(pairs: Numbers, counts: Numbers, number: int) -> Numbers:
@@ -75,15 +143,15 @@ def _layout(
     words: list[str], typed: Mapping[str, int], ended: Mapping[str, int], pairs: Numbers, counts: Numbers
 ) -> dict[str, Array]:
     encoded = [word.encode() for word in words]
-    arrays = {
-        "length": ("U8", "<u1", [*map(len, encoded)]),
-        "typed": ("U32", "<u4", [typed[word] for word in words]),
-        "ended": ("U32", "<u4", [ended[word] for word in words]),
-        "first": ("U32", "<u4", np.searchsorted(pairs >> 16, np.arange(len(words) + 1))),
-        "companion": ("U16", "<u2", pairs & 0xFFFF),
-        "together": ("U8", "<u1", np.minimum(counts, 255)),
+    values = {
+        "length": [*map(len, encoded)],
+        "typed": [typed[word] for word in words],
+        "ended": [ended[word] for word in words],
+        "first": np.searchsorted(pairs >> 16, np.arange(len(words) + 1)),
+        "companion": pairs & 0xFFFF,
+        "together": np.minimum(counts, 255),
     }
     return {"ngram.words.text": Array("U8", b"".join(encoded))} | {
-        f"ngram.words.{name}": Array(dtype, np.asarray(values).astype(kind).tobytes())
-        for name, (dtype, kind, values) in arrays.items()
+        f"ngram.words.{name}": Array(dtype, np.asarray(values[name]).astype(kind).tobytes())
+        for name, (dtype, kind) in _KINDS.items()
     }

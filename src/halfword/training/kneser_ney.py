@@ -81,7 +81,7 @@ class Estimate:
 
 def count_ngrams(corpus: Corpus, order: int) -> list[Level]:
     """Count all n-grams of up to `order` pieces."""
-    tokens, left, weight = _tokens(corpus)
+    tokens, left, weight = tokens_of(corpus)
     size = corpus.vocabulary
     every = np.arange(size)
     levels = [Level(every, np.zeros(size, np.int64), every, _sums(tokens, weight, size), every == corpus.begin)]
@@ -99,7 +99,7 @@ def count_ngrams(corpus: Corpus, order: int) -> list[Level]:
     return levels
 
 
-def _tokens(corpus: Corpus) -> tuple[Numbers, Numbers, Values]:
+def tokens_of(corpus: Corpus) -> tuple[Numbers, Numbers, Values]:
     """Return the tokens of all queries with begin and end, and per token: how many follow in its query, its count."""
     if not len(corpus.lengths):
         raise DatasetError("there is no query to learn n-grams from")

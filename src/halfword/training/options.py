@@ -7,8 +7,13 @@ from halfword.core.errors import OptionError
 from halfword.core.fields import option
 from halfword.search.model import PARTS
 from halfword.training.network.options import NetworkTraining, preset_named
+from halfword.training.segment import SegmentOptions
 
 BEST = "best"
+SHIPPED = "shipped"  # as the background: the model that ships
+NO_BACKGROUND = "none"
+_SEGMENT = SegmentOptions()
+_SEVERAL = 3  # with 2, a query typed once is still recited 1.9 times as often as an unseen one is guessed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +26,10 @@ class TrainOptions:
     # None keeps everything.
     memory_size: float | None = option(None, "Megabytes of the n-gram memory.")
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
-    drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.")
+    drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.", rare=True)
     base: Path | None = option(None, "Take the network over from this model.")  # its pieces too
+    background: str = option(SHIPPED, "A model to stand on; none: this log alone.")
+    private: bool = option(False, "Learn only what several queries share.", rare=True)
     note: str | None = option(None, "A sentence for the model's card.", rare=True)
     licence: str | None = option(None, "The model's licence, for its card.", rare=True)
     device: str | None = option(None, "cpu or cuda; left out, the best there is.")
@@ -32,10 +39,26 @@ class TrainOptions:
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown or not self.parts:
             raise OptionError(f"parts must be some of {', '.join(PARTS)}; got {', '.join(unknown) or 'none'}")
+        if self.background not in (SHIPPED, NO_BACKGROUND) and not self.stands:
+            raise OptionError(
+                f"a background brings its own pieces and memory; with --background {self.background} keep ngram in "
+                f"--parts and leave out --best, --teacher, --memory-size, --segmentation and --vocabulary"
+            )
         if self.best and (self.network.teachers or self.base or "network" not in self.parts):
             raise OptionError(
                 "--best trains a network and its teachers; leave out --teacher and --base, keep the network in --parts"
             )
+
+    @property
+    def stands(self) -> bool:
+        """Whether the log may stand on a background: it gives pieces and memory, so nothing else may decide on them."""
+        own = self.memory_size is not None or self.network.teachers or self.best or self.network.segment != _SEGMENT
+        return self.background != NO_BACKGROUND and "ngram" in self.parts and not own
+
+    @property
+    def least_count(self) -> int:
+        """How often a query, a pair of words or an n-gram must occur to be kept."""
+        return _SEVERAL if self.private else 1
 
 
 def with_preset(options: TrainOptions, name: str) -> TrainOptions:

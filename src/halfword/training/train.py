@@ -1,12 +1,12 @@
 """A dataset becomes a model file: each part that was asked for is learned from the train split."""
 
-import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from halfword.core.card import Card, MemoryCard, NetworkCard, PartsCard, PiecesCard, PopularCard
+from halfword.core.card import BackgroundCard, Card, MemoryCard, NetworkCard, PartsCard, PiecesCard, PopularCard
 from halfword.core.errors import ModelFileError, OptionError, require
 from halfword.core.filters import SHIPPED, read_blocklist
 from halfword.core.model_file import Array, check_model_output, read_header, write_model
@@ -21,9 +21,13 @@ from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
 
+if TYPE_CHECKING:  # they need NumPy, which a popularity index does not
+    from halfword.training.background import Standing
+    from halfword.training.ngram import NgramOptions
+    from halfword.training.pieces import Pieces
+
 _LARGEST_COUNT = 2**32 - 1
 _ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every step
-_COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/blend.md)
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
@@ -39,9 +43,9 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
         import_engine()  # a missing engine should be known now, not after hours
     learned = _learn_pieces(data, output, options, progress)
     if not learned.writes:
-        return _card(data, options, learned.parts)
+        return _card(data, options, learned)
     arrays, parts = _with_counts(data, learned, options, progress)
-    card = _card(data, options, parts)
+    card = _card(data, options, replace(learned, parts=parts))
     arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
     progress(Event("writing the model"))
     write_model(output, arrays, card, policy=policy, features=features)
@@ -49,13 +53,18 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     return card
 
 
-def _card(data: Dataset, options: TrainOptions, parts: PartsCard) -> Card:
+def _card(data: Dataset, options: TrainOptions, learned: "Learned") -> Card:
+    background = None
+    if learned.standing is not None:
+        path, known = learned.standing.background.path, learned.standing.background.header.card
+        background = BackgroundCard(name=path.name, date=known.date, note=known.note, licence=known.licence)
     return Card(
         halfword=__version__,
         date=datetime.now(UTC).date().isoformat(),
         profile=data.profile.name,
-        parts=parts,
+        parts=learned.parts,
         data=data.about(),
+        background=background,
         note=options.note,
         licence=options.licence,
     )
@@ -70,9 +79,11 @@ def _with_counts(
     if "ngram" in options.parts:
         progress(Event("learning the n-gram memory"))
         arrays |= _memory_arrays(counts, learned, options)
-        parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram")))
+        weights = learned.standing.weights if learned.standing is not None else None
+        parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram"), background_weights=weights))
     if "popular" in options.parts:
         progress(Event("indexing the train split"))
+        counts = {query: count for query, count in counts.items() if count >= options.least_count}
         arrays |= popular_arrays(counts)
         if len(options.parts) > 1:  # else nobody asks them
             arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
@@ -83,33 +94,57 @@ def _with_counts(
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What goes into the model file so far, what cuts queries into pieces, and whether this process writes the file."""
+    """What goes into the model file so far, and whether this process writes the file."""
 
     arrays: dict[str, Array]
     parts: PartsCard
-    segment: Callable[[list[str]], list[list[int]]] | None
+    pieces: "Pieces | None"  # what cuts queries
     writes: bool
+    standing: "Standing | None" = None  # the background, if there is one
 
 
 def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
     """Learn the pieces and, if it is wanted, the network; or take both over from another model file."""
-    if options.base is not None:
-        return _taken_over(options.base, options)
-    if "network" in options.parts:
-        return _learn_network(data, output, options, progress)
-    if "ngram" not in options.parts:
+    if not {"ngram", "network"} & set(options.parts):
         return Learned({}, PartsCard(), None, True)
     for module in ("numpy", "sentencepiece"):
         require(module, "train")
+    if options.base is not None:
+        return _taken_over(data, options.base, options)
+    standing = _standing(data, options, progress)
+    if "network" in options.parts:
+        return _learn_network(data, output, options, progress, standing)
+    from halfword.training.pieces import Pieces
     from halfword.training.segment import piece_arrays, train_segmenter
 
+    if standing is not None:
+        known = standing.background
+        card = PartsCard(pieces=known.header.card.parts.pieces)
+        return Learned(known.part("pieces"), card, known.pieces, True, standing)
     progress(Event("learning the pieces"))
     segmenter = train_segmenter(data.counts(Split.TRAIN), options.network.segment)
     parts = PartsCard(pieces=PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size))
-    return Learned(piece_arrays(segmenter), parts, segmenter.encode, True)
+    arrays = piece_arrays(segmenter)
+    return Learned(arrays, parts, Pieces.of(arrays, segmenter.encode), True)
 
 
-def _taken_over(base: Path, options: TrainOptions) -> Learned:
+def _standing(data: Dataset, options: TrainOptions, progress: Progress) -> "Standing | None":
+    """Put the log on its background, if it has one and the validation rows speak for it."""
+    if not options.stands:
+        return None
+    from halfword.training.background import Background, choose
+
+    progress(Event("comparing the log with its background"))
+    background = Background.open(options.background)
+    counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+    return choose(background, counts, rows, _memory_options(options), options.network.segment)
+
+
+def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
+    """Take pieces and network over; a background counts only if it has the same pieces."""
+    from halfword.training.background import Background, stand_on
+    from halfword.training.pieces import Pieces
+
     header = read_header(base)
     if not header.holds("pieces"):
         raise ModelFileError(f"{base} has no pieces to take over; name a model file with a network or a memory")
@@ -126,7 +161,13 @@ def _taken_over(base: Path, options: TrainOptions) -> Learned:
     known = header.card.parts
     network = (known.network or NetworkCard()) if "network" in parts else None
     card = PartsCard(pieces=known.pieces or PiecesCard(), network=network)
-    return Learned(arrays, card, segment, True)
+    standing = None
+    if options.stands:
+        background = Background.open(options.background)
+        if background.has_pieces_of(arrays):
+            counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+            standing = stand_on(background, counts, rows, _memory_options(options))
+    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)
 
 
 def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
@@ -139,23 +180,27 @@ def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
 
 
 def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOptions) -> dict[str, Array]:
-    from halfword.training.companions import learn_companions
-    from halfword.training.kneser_ney import Corpus
-    from halfword.training.ngram import NgramOptions, learn_ngram
+    from halfword.training.background import train_corpus
+    from halfword.training.companions import learn_companions, read_companions
+    from halfword.training.memory import memory_arrays
+    from halfword.training.ngram import learn_ngram
 
-    assert learned.segment is not None
+    assert learned.pieces is not None
     room, words = options.memory_size, {}
     if "popular" in options.parts:  # else nobody asks them
-        words = learn_companions(counts, None if room is None else room / 4)
+        known = read_companions(learned.standing.background.arrays if learned.standing is not None else {})
+        words = learn_companions(counts, None if room is None else room / 4, known, options.least_count)
+    if learned.standing is not None:
+        return words | memory_arrays(learned.standing.memory)
     if room is not None:
         room -= sum(len(array.data) for array in words.values()) / 1e6
-    special = struct.unpack("<4I", learned.arrays["pieces.special"].data)
-    # Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
-    weights = (max(1, round(count**_COUNT_POWER)) for count in counts.values())
-    pairs = zip(learned.segment(list(counts)), weights, strict=True)
-    size = len(learned.arrays["pieces.kind"].data)
-    corpus = Corpus.of(pairs, vocabulary=size, begin=special[2], end=special[3])
-    return words | learn_ngram(corpus, NgramOptions(order=_ORDER, megabytes=room))
+    return words | learn_ngram(train_corpus(counts, learned.pieces), _memory_options(options, room))
+
+
+def _memory_options(options: TrainOptions, room: float | None = None) -> "NgramOptions":
+    from halfword.training.ngram import NgramOptions
+
+    return NgramOptions(order=_ORDER, megabytes=room, least_count=options.least_count)
 
 
 def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
@@ -196,20 +241,25 @@ def _fitted(
     return arrays, policy, features
 
 
-def _learn_network(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
+def _learn_network(
+    data: Dataset, output: Path, options: TrainOptions, progress: Progress, standing: "Standing | None"
+) -> Learned:
     for module in ("numpy", "torch", "sentencepiece", "safetensors"):
         require(module, "train")
     from halfword.training.network.learn_network import learn_network
     from halfword.training.network.train_network import RunOptions
+    from halfword.training.pieces import Pieces
 
     run = RunOptions(device=options.device, resume=options.resume)
-    learned = learn_network(data, output, options.network, run, progress)
-    return Learned(learned.arrays, learned.parts, learned.segmenter.encode, learned.writes)
+    background = standing.background if standing is not None else None
+    learned = learn_network(data, output, options.network, run, progress, background)
+    pieces = Pieces.of(learned.arrays, learned.segmenter.encode)
+    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing)
 
 
-def known_words(queries: Iterable[str]) -> dict[str, Array]:
-    """Return which words occur in the queries, as an array for a model file."""
-    words = sorted({word for query in queries for word in query.split()})
+def known_words(queries: Iterable[str], others: Iterable[str] = ()) -> dict[str, Array]:
+    """Return which words occur in the queries, and other known words, as an array for a model file."""
+    words = sorted({word for query in queries for word in query.split()}.union(others))
     return {"words.filter": Array("U64", import_engine().word_filter(words))}
 
 

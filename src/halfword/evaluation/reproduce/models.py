@@ -13,7 +13,7 @@ from halfword.data.dataset import Dataset
 from halfword.evaluation.reproduce.recipes import Recipe
 from halfword.evaluation.reproduce.records import FORMAT, as_read, digest_of, read_json, write_json
 from halfword.training.network.options import NetworkTraining, checkpoint_path
-from halfword.training.options import TrainOptions
+from halfword.training.options import NO_BACKGROUND, TrainOptions
 from halfword.training.train import train
 
 
@@ -96,6 +96,7 @@ class Models:
             base=self.path(recipe.base) if recipe.base else None,
             device=self._device,
             resume=resume,
+            background=NO_BACKGROUND,  # its figures are compared with rivals that know nothing but this log
             note="Trained by halfword reproduce.",
         )
         try:

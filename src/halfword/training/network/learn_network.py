@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -25,13 +26,16 @@ from halfword.training.network.checkpoint import (
 from halfword.training.network.distributed import World, choose_device, join_world
 from halfword.training.network.loss_plot import write_loss_plot
 from halfword.training.network.network import Network
-from halfword.training.network.options import NetworkTraining, checkpoint_path
+from halfword.training.network.options import NetworkOptions, NetworkTraining, checkpoint_path
 from halfword.training.network.sample import sampled_tokens
 from halfword.training.network.step import Stepper, seeded
 from halfword.training.network.teacher import Teacher, read_teacher
 from halfword.training.network.train_network import RunOptions, Training
-from halfword.training.network.weights import network_arrays
+from halfword.training.network.weights import Weights, network_arrays, network_sizes, network_weights
 from halfword.training.segment import Segmenter, piece_arrays, train_segmenter
+
+if TYPE_CHECKING:
+    from halfword.training.background import Background
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +49,37 @@ class LearnedNetwork:
 
 
 def learn_network(
-    data: Dataset, output: Path, options: NetworkTraining, run: RunOptions, progress: Progress
+    data: Dataset,
+    output: Path,
+    options: NetworkTraining,
+    run: RunOptions,
+    progress: Progress,
+    background: "Background | None" = None,
 ) -> LearnedNetwork:
-    """Train a network, or resume a training that was stopped, and return the best epoch."""
+    """Train a network, or resume a training that was stopped, and return the best epoch.
+
+    With a background it has that model's pieces, and starts from its network if that has the same shape.
+    """
     started = time.monotonic()
     device = choose_device(run.device)
     with join_world(device) as world:
         progress(Event("reading the train and valid splits"))
         train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
-        options = options.fitted(sum(train.values()), world.size)
+        first = _first_weights(background, options.network)
+        rows = sum(train.values())
+        options = (options.tuned(rows) if first else options).fitted(rows, world.size)
         state, arrays = _start(output, run, State(describe(options), fingerprint(train, valid)))
-        segmenter = _segmenter(train, arrays, options, world, device, progress)
+        segmenter = (
+            _segmenter(train, arrays, options, world, device, progress)
+            if background is None
+            else background.segmenter()
+        )
         progress(Event(f"segmenting {len(train):,} queries"))
         queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
         teacher = read_teacher(options.teachers, segmenter, device)
         stepper = make_stepper(segmenter, options, world, device, teacher)
+        if first:
+            stepper.network.load_weights(first)
         _restore(stepper, arrays, state)
         state.seconds += time.monotonic() - started
         training = Training(stepper, queries[0], queries[1], state, output, segmenter.model, run)
@@ -69,6 +89,14 @@ def learn_network(
         if world.rank == 0:
             write_loss_plot(output.with_name(f"{output.name}.loss.svg"), state.history)
         return _result(training, segmenter, world)
+
+
+def _first_weights(background: "Background | None", wanted: NetworkOptions) -> Weights:
+    """Return the weights of the background's network; none if it has another shape than is wanted."""
+    weights = network_weights(background.arrays) if background is not None else {}
+    if not weights:
+        return {}
+    return weights if network_sizes(weights) == wanted.sizes() else {}
 
 
 def make_stepper(

@@ -31,6 +31,12 @@ class NetworkOptions:
     hidden_dropout: float = 0.0  # between layers
     output_dropout: float = option(0.0, "Dropout of the top layer while learning.", rare=True, preset=True)
 
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes alone; two networks whose sizes are equal can have each other's weights."""
+        summary = self.summary_size if self.summary_size < self.hidden_size else 0
+        sizes = {"embedding_size": self.embedding_size, "hidden_size": self.hidden_size, "layers": self.layers}
+        return {**sizes, "summary_size": summary}
+
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if "dropout" in name and not 0 <= value < 1:
@@ -92,6 +98,18 @@ class NetworkTraining:
         rate = self.learning_rate or _HIGHEST_RATE * min(math.sqrt(batch * processes / _LARGEST_BATCH), 1.0)
         return replace(self, batch=batch, learning_rate=rate)
 
+    def tuned(self, rows: int) -> "NetworkTraining":
+        """Return these options for a network that starts from one that knows the language, and learns a log of `rows`.
+
+        A small log is read a few times in small steps; more would make the network forget what it knows.
+        """
+        if rows >= _LARGE_LOG:
+            return self
+        epochs = min(max(_TUNING_QUERIES // max(rows, 1), _LEAST_TUNING), _MOST_TUNING)
+        batch = self.batch or min(max(2 ** ((rows // _TUNING_STEPS).bit_length() - 1), 16), 128)
+        rate = self.learning_rate or _TUNING_RATE * math.sqrt(batch / 64)
+        return replace(self, epochs=min(self.epochs, epochs), batch=batch, learning_rate=rate)
+
     def learning_rate_at(self, progress: float) -> float:
         """Return the learning rate at `progress`, from 0 (beginning) to 1 (end of the training).
 
@@ -107,6 +125,11 @@ class NetworkTraining:
 _STEPS_AN_EPOCH = 100  # at least, unless the batch would be smaller than 64
 _LARGEST_BATCH = 4096
 _HIGHEST_RATE = 2e-2  # at the largest batch
+_LARGE_LOG = 100_000  # rows; a log of this size teaches a language by itself
+_TUNING_QUERIES = 100_000  # that fine-tuning reads, all epochs together: some two minutes on two cores
+_LEAST_TUNING, _MOST_TUNING = 3, 10  # epochs
+_TUNING_STEPS = 50  # an epoch, at least
+_TUNING_RATE = 1.5e-3  # at batches of 64
 
 
 def _check(name: str, value: float, least: float, most: float) -> None:

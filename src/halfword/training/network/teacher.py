@@ -13,7 +13,7 @@ from halfword.core.model_file import read_header
 from halfword.search.reference import read_arrays
 from halfword.training.network.network import IGNORED, Batch, Network, token_losses
 from halfword.training.network.options import NetworkOptions
-from halfword.training.network.weights import Weights
+from halfword.training.network.weights import Weights, network_sizes
 from halfword.training.segment import Segmenter, piece_arrays
 
 
@@ -69,10 +69,6 @@ def _network(path: Path, segmenter: Segmenter) -> Network:
     }
     if "embedding" not in weights:
         raise ModelFileError(f"{path} stores its network in 8 bits only, which is too coarse for a teacher")
-    layers = sum(name.endswith(".norm_scale") for name in weights)
-    width, hidden = weights["projection"].shape
-    summary = len(weights.get("layer0.summary", ()))
-    sizes = NetworkOptions(embedding_size=width, hidden_size=hidden, layers=layers, summary_size=summary)
-    network = Network(segmenter.size, sizes, torch.Generator())
+    network = Network(segmenter.size, NetworkOptions(**network_sizes(weights)), torch.Generator())
     network.load_weights(weights)
     return network

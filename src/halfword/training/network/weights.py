@@ -23,6 +23,30 @@ def network_arrays(weights: Mapping[str, NDArray[np.float32]]) -> dict[str, Arra
     return arrays
 
 
+def network_weights(arrays: Mapping[str, Array]) -> Weights:
+    """Return the weights that lie in the arrays of a model file; those kept in int8 only are rounded."""
+    weights: Weights = {}
+    for name, array in arrays.items():
+        part, _, short = name.partition(".")
+        if part != "network" or short.endswith(".scale"):
+            continue
+        if short.endswith(".int8"):
+            scale = np.frombuffer(arrays[f"{name.removesuffix('.int8')}.scale"].data, "<f4")
+            rounded = np.frombuffer(array.data, np.int8).reshape(array.shape or (-1,))
+            weights.setdefault(short.removesuffix(".int8"), rounded * scale[:, None])
+        else:
+            weights[short] = np.frombuffer(array.data, "<f4").reshape(array.shape or (-1,))
+    return weights
+
+
+def network_sizes(weights: Weights) -> dict[str, int]:
+    """Return the sizes of a network: of its embedding, its layers and their summary, and how many layers it has."""
+    width, hidden = weights["projection"].shape
+    layers = sum(name.endswith(".norm_scale") for name in weights)
+    summary = len(weights.get("layer0.summary", ()))
+    return {"embedding_size": width, "hidden_size": hidden, "layers": layers, "summary_size": summary}
+
+
 def without_unused(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Return arrays of a model file without the int8 form of matrices that the engine reads in fp32.
 

@@ -1,0 +1,129 @@
+"""The background: a model of many queries that a small log stands on.
+
+A log in one of its languages takes over its pieces, adds its memory to its own (`pooling`), and fine-tunes its network.
+How much it counts is fitted on the validation rows; where they are likelier without it, it is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from halfword.core.errors import ModelFileError
+from halfword.core.model_file import Array, Header, read_header
+from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
+from halfword.training.kneser_ney import Corpus
+from halfword.training.lexicon import words_of
+from halfword.training.memory import Memory, read_memory
+from halfword.training.mixture import sample
+from halfword.training.ngram import NgramOptions, learn_memory
+from halfword.training.options import SHIPPED
+from halfword.training.pieces import Pieces
+from halfword.training.pooling import fit_weights, log_likelihood, pool, read_queries
+from halfword.training.segment import SegmentOptions, piece_arrays, train_segmenter
+from halfword.training.stored_segmenter import StoredSegmenter
+
+_COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
+_QUERIES = 3000  # validation queries that decide
+_COST_OF_UNKNOWN = 20.0  # nats: a query with a character that has no piece cannot be completed
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """A model file that others stand on."""
+
+    path: Path
+    header: Header
+    arrays: dict[str, Array]
+    pieces: Pieces
+
+    @classmethod
+    def open(cls, name: str) -> Self:
+        """Read the model file called `name`, or the one that ships."""
+        path = DEFAULT_MODEL if name == SHIPPED else Path(name)
+        header = read_header(path)
+        if not header.holds("pieces") or not header.holds("ngram"):
+            raise ModelFileError(f"{path} has no memory to stand on; name a model file with one, or: --background none")
+        content = path.read_bytes()
+        arrays = {
+            name: Array(place.dtype, content[place.begin : place.end], place.shape)
+            for name, place in header.places.items()
+        }
+        segment = import_engine().Segmenter(open_model_file(path, header)).segment_batch
+        return cls(path, header, arrays, Pieces.of(arrays, segment))
+
+    def part(self, name: str) -> dict[str, Array]:
+        """Return the arrays of one part."""
+        return {each: array for each, array in self.arrays.items() if each.partition(".")[0] == name}
+
+    def has_pieces_of(self, arrays: Mapping[str, Array]) -> bool:
+        """Tell whether other arrays hold the same pieces."""
+        return all(arrays.get(name) == array for name, array in self.part("pieces").items())
+
+    def memory(self) -> Memory:
+        """Return its n-gram memory."""
+        return read_memory(self.arrays)
+
+    def segmenter(self) -> StoredSegmenter:
+        """Return what cuts queries into its pieces."""
+        return StoredSegmenter(self.arrays, self.pieces.segment)
+
+    def words(self) -> set[str]:
+        """Return the words that it knows."""
+        return words_of(self.memory(), self.arrays, self.pieces.end)
+
+
+def train_corpus(counts: Mapping[str, int], pieces: Pieces) -> Corpus:
+    """Cut the train split into pieces.
+
+    Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
+    """
+    return pieces.corpus(list(counts), (max(1, round(count**_COUNT_POWER)) for count in counts.values()))
+
+
+def valid_corpus(rows: Sequence[str], pieces: Pieces) -> Corpus | None:
+    """Cut some validation rows into pieces; None if there are none."""
+    some = sample(rows, _QUERIES, seed=1)
+    return pieces.corpus(some, (1 for _ in some)) if some else None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A log on its background: the memory of both, and how much the background counts in it, by order."""
+
+    background: Background
+    memory: Memory
+    weights: list[float]
+
+
+def stand_on(background: Background, counts: Mapping[str, int], rows: Sequence[str], options: NgramOptions) -> Standing:
+    """Add what a log teaches to what its background knows."""
+    own = learn_memory(train_corpus(counts, background.pieces), options)
+    theirs = background.memory()
+    weights = fit_weights(own, theirs, valid_corpus(rows, background.pieces))
+    return Standing(background, pool(own, theirs, weights), weights)
+
+
+def choose(
+    background: Background,
+    counts: Mapping[str, int],
+    rows: Sequence[str],
+    options: NgramOptions,
+    segment: SegmentOptions,
+) -> Standing | None:
+    """Return the log on its background, or None if validation rows are likelier by the log alone."""
+    standing = stand_on(background, counts, rows, options)
+    segmenter = train_segmenter(counts, segment)
+    alone = Pieces.of(piece_arrays(segmenter), segmenter.encode)
+    memory = learn_memory(train_corpus(counts, alone), options)
+    with_it = _log_probability(standing.memory, background.pieces, rows)
+    return standing if with_it >= _log_probability(memory, alone, rows) else None
+
+
+def _log_probability(memory: Memory, pieces: Pieces, rows: Sequence[str]) -> float:
+    """Return how likely some validation rows are by a memory."""
+    corpus = valid_corpus(rows, pieces)
+    if corpus is None:
+        return 0.0
+    unknown = int((corpus.pieces == pieces.unknown).sum())
+    return log_likelihood(read_queries(memory, corpus)) - _COST_OF_UNKNOWN * unknown

@@ -1,0 +1,189 @@
+"""The n-gram memory as numbers, and how it lies in a model file.
+
+With V pieces, K the order of the memory, and all n-grams of a level (an order) sorted by (parent, piece):
+
+- `ngram.shape` U32 (4): K, V, the begin piece, and B, the number of low bits of an entry that hold a code;
+- `ngram.unigram` F32 (V): the probabilities of order 1;
+- for each order L from 2 to K, `ngram.L.entry` U16 (U32 if V > 4096): per n-gram its last piece × 2^B + a code, and
+  `ngram.L.gain` F32 (2^B): the gain that each code stands for;
+- for each length L from 1 to K − 1, the n-grams as contexts: `ngram.L.children` U64: a bit array that has, per n-gram,
+  one zero for each of its children in level L + 1, then a one (low bits first, padded with ones);
+  `ngram.L.sample` U32: for every 64th n-gram, where its zeros begin and how many n-grams before it have children;
+  `ngram.L.backoff` U8: one code per n-gram that has children;
+- `ngram.backoff` F32 (256): the backoff that each code stands for;
+- `ending.cost` F32 (V): the estimated cost of ending a query after each piece, in nats (see `ending`).
+
+After context h, p(w | h) = backoff(h) · p(w | h without its first piece) + (1 − backoff(h)) · gain(hw) / (sum of the
+gains of all n-grams kept after h). So every distribution sums to one, however coarse the codes are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfword.core.model_file import Array
+from halfword.training.kneser_ney import Numbers, Values
+
+_BACKOFF_CODES = 256
+_SAMPLED = 64  # one sample per so many n-grams
+_WIDEST_NARROW = 4096  # with so many pieces, 4 of 16 bits are left for a code
+_ROUNDS = 30  # of Lloyd's algorithm; it hardly changes after ten
+_DTYPES = {"F32": "<f4", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The n-grams of one order, sorted by (parent, piece), and the contexts before their last pieces."""
+
+    piece: Numbers
+    parent: Numbers  # the context: its number in the order below
+    gain: Values
+    total: Values  # per context: what its gains and its backoff are shares of; 0 where nothing follows it
+    backoff: Values  # per context; 1 where nothing follows it
+
+    def __len__(self) -> int:
+        return len(self.piece)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An n-gram memory: the probabilities of single pieces, and what each context of one piece or more adds."""
+
+    begin: int
+    unigram: Values
+    orders: list[Order]  # 2 and more
+    ending: Values  # see `ending`
+
+    @property
+    def vocabulary(self) -> int:
+        """Return the number of pieces."""
+        return len(self.unigram)
+
+    @property
+    def unigram_total(self) -> float:
+        """Return what the probabilities of single pieces are shares of: after how many pieces they were seen."""
+        return float(len(self.orders[0])) if self.orders else 1.0
+
+
+def memory_arrays(memory: Memory) -> dict[str, Array]:
+    """Return a memory as arrays for a model file."""
+    bits = _code_bits(memory.vocabulary)
+    codes, values = _backoffs(memory)
+    shape = [len(memory.orders) + 1, memory.vocabulary, memory.begin, bits]
+    arrays = {
+        "ngram.shape": _array("U32", shape),
+        "ngram.unigram": _array("F32", memory.unigram),
+        "ngram.backoff": _array("F32", values),
+        "ending.cost": _array("F32", memory.ending),
+    }
+    for length, order in enumerate(memory.orders, 1):
+        gains, table = _quantise(np.log(order.gain), order.gain, 2**bits)
+        entry = f"U{8 * _entry_bytes(memory.vocabulary)}"
+        arrays[f"ngram.{length + 1}.entry"] = _array(entry, order.piece << bits | gains)
+        arrays[f"ngram.{length + 1}.gain"] = _array("F32", _filled(np.exp(table), 2**bits))
+        arrays |= _context_arrays(f"ngram.{length}", np.bincount(order.parent, minlength=len(order.total)))
+        arrays[f"ngram.{length}.backoff"] = _array("U8", codes[length - 1])
+    return arrays
+
+
+def read_memory(arrays: Mapping[str, Array]) -> Memory:
+    """Return the memory that lies in the arrays of a model file; only the codes have made it coarser."""
+    top, vocabulary, begin, bits = (int(number) for number in _numbers(arrays["ngram.shape"]))
+    backoffs = _numbers(arrays["ngram.backoff"]).astype(float)
+    orders: list[Order] = []
+    contexts = vocabulary
+    for length in range(1, top):
+        entries = _numbers(arrays[f"ngram.{length + 1}.entry"]).astype(np.int64)
+        gain = _numbers(arrays[f"ngram.{length + 1}.gain"]).astype(float)[entries & ((1 << bits) - 1)]
+        parent = _parents(arrays[f"ngram.{length}.children"], contexts)
+        has_children = np.bincount(parent, minlength=contexts) > 0
+        backoff = np.ones(contexts)
+        backoff[has_children] = backoffs[_numbers(arrays[f"ngram.{length}.backoff"])[: has_children.sum()]]
+        total = np.where(has_children, np.bincount(parent, gain, contexts) / np.maximum(1 - backoff, 1e-9), 0.0)
+        orders.append(Order(entries >> bits, parent, gain, total, backoff))
+        contexts = len(entries)
+    unigram, ending = _numbers(arrays["ngram.unigram"]), _numbers(arrays["ending.cost"])
+    return Memory(begin, unigram.astype(float), orders, ending.astype(float))
+
+
+def bytes_per_ngram(vocabulary: int) -> float:
+    """Return the size of an n-gram: its entry, a zero for its parent, a one, and its share of a sample."""
+    return _entry_bytes(vocabulary) + 2 / 8 + 8 / _SAMPLED
+
+
+def least_size(vocabulary: int, order: int) -> float:
+    """Return the bytes of a memory that has only unigrams and codebooks."""
+    codebooks = 4 * _BACKOFF_CODES + 4 * order * (1 << _code_bits(vocabulary))
+    return vocabulary * (4 + 1 + 1 / 8 + 8 / _SAMPLED) + codebooks + 16 + 24 * order
+
+
+def _entry_bytes(vocabulary: int) -> int:
+    return 2 if vocabulary <= _WIDEST_NARROW else 4
+
+
+def _code_bits(vocabulary: int) -> int:
+    return min(8 * _entry_bytes(vocabulary) - (vocabulary - 1).bit_length(), 8)
+
+
+def _backoffs(memory: Memory) -> tuple[list[Numbers], Values]:
+    """Return per length the codes of the contexts that have children, and the backoff of each code."""
+    if not memory.orders:
+        return [], np.zeros(_BACKOFF_CODES)
+    parents = [np.unique(order.parent) for order in memory.orders]
+    backoff = np.concatenate([order.backoff[chosen] for order, chosen in zip(memory.orders, parents, strict=True)])
+    total = np.concatenate([order.total[chosen] for order, chosen in zip(memory.orders, parents, strict=True)])
+    backoff = np.clip(backoff, 1e-9, 1 - 1e-9)
+    codes, values = _quantise(np.log(backoff / (1 - backoff)), total, _BACKOFF_CODES)
+    parts = np.split(codes, np.cumsum([len(chosen) for chosen in parents])[:-1])
+    return parts, _filled(1 / (1 + np.exp(-values)), _BACKOFF_CODES)
+
+
+def _context_arrays(name: str, children: Numbers) -> dict[str, Array]:
+    """Return the bit array of the numbers of children, and the samples that speed up look-ups in it."""
+    ends = np.cumsum(children + 1)
+    bits = np.ones(-(-int(ends[-1]) // 64) * 64, np.uint8)
+    bits[: ends[-1]] = 0
+    bits[ends - 1] = 1
+    begins = ends - children - 1
+    parents_before: Numbers = np.cumsum(children > 0) - (children > 0)
+    sample = np.stack([begins[::_SAMPLED], parents_before[::_SAMPLED]], axis=1)
+    return {
+        f"{name}.children": Array("U64", np.packbits(bits, bitorder="little").tobytes()),
+        f"{name}.sample": _array("U32", sample.ravel()),
+    }
+
+
+def _parents(children: Array, contexts: int) -> Numbers:
+    """Return the parent of each n-gram, from the bit array that `_context_arrays` makes."""
+    bits = np.unpackbits(np.frombuffer(children.data, np.uint8), bitorder="little")
+    ones = np.flatnonzero(bits)[:contexts]
+    numbers = np.diff(ones, prepend=-1) - 1
+    return np.repeat(np.arange(contexts), numbers)
+
+
+def _quantise(values: Values, weights: Values, size: int) -> tuple[Numbers, Values]:
+    """Return the codes of `values` and the value of each code: at most `size` means, by Lloyd's algorithm."""
+    distinct, inverse = np.unique(np.round(values, 3), return_inverse=True)
+    if len(distinct) <= size:
+        return inverse, distinct
+    mass = np.bincount(inverse, weights)
+    means = np.linspace(distinct[0], distinct[-1], size)
+    for _ in range(_ROUNDS):
+        nearest = np.searchsorted((means[1:] + means[:-1]) / 2, distinct)
+        masses = np.bincount(nearest, mass, len(means))
+        used = masses > 0
+        means = np.bincount(nearest, mass * distinct, len(means))[used] / masses[used]
+    return np.searchsorted((means[1:] + means[:-1]) / 2, distinct)[inverse], means
+
+
+def _filled(table: Values, size: int) -> Values:
+    return np.concatenate([table, np.zeros(size - len(table))])
+
+
+def _array(dtype: str, values: object) -> Array:
+    return Array(dtype, np.asarray(values).astype(_DTYPES[dtype]).tobytes())
+
+
+def _numbers(array: Array) -> np.ndarray:
+    return np.frombuffer(array.data, _DTYPES[array.dtype])
