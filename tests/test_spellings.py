@@ -205,7 +205,7 @@ def test_letters_are_the_same_however_a_query_is_spelled() -> None:
 
 
 def test_what_is_never_suggested_is_not_respelled_either(tmp_path: Path) -> None:
-    phrase = next(rule.text for rule in read_rules(SHIPPED).of(Kind.WORDS) if rule.text.isalpha())
+    phrase = next(rule.text for rule in read_rules(SHIPPED).rules if rule.kind is Kind.WORDS and rule.text.isalpha())
     for split in ("train", "valid", "test"):
         (tmp_path / f"{split}.query.txt").write_text(f"rome hotels\nbari {phrase}\nbari beach\n" * 3)
     train(open_dataset(tmp_path), tmp_path / "my.halfword", TrainOptions(parts=("popular", "ngram")))

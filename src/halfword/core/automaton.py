@@ -1,21 +1,12 @@
-"""One automaton for all rules of words: its work depends on the length of a text, hardly on the number of rules."""
+"""An automaton for rules of words: its work depends on the length of a text, hardly on the number of rules."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from halfword.core.rules import GAPS, ORDINARY, Phrase
+from halfword.core.rules import GAPS, Phrase
+from halfword.core.word_sets import Members, WordSets
 
 Words = Sequence[str | None]  # None stands for a word that an exception covers; nothing matches it
-Cost = tuple[int, int, int]
-Members = dict[str, list[Phrase]]  # of a set: the first word of each, and what follows it
-# The most frequent words of English. They only decide what is looked up first; no answer depends on them.
-_FREQUENT = frozenset(
-    """
-    a about all an and any are as at be best by can do does for from get go going has have he her him his how i in is it
-    like make me my need new no not of off on one or our out over people she should some that the their them they this
-    time to up use want was way we what when where which who why will with without would you your
-    """.split()  # noqa: SIM905
-)
 # A language model may stop before the end of a word ("how to commit suicid"). A last word of at least five letters is
 # also read as a rule's last word that has one or two letters more.
 _SHORTEST_STEM, _MOST_MISSING = 5, 2
@@ -38,26 +29,39 @@ class Node:
 class Automaton:
     """Finds phrases, written as in a rules file, among the words of a text.
 
-    >>> automaton = Automaton([("make", "..", "@drug")], {"drug": {("meth",), ("crack", "cocaine")}})
+    >>> sets = WordSets({"drug": {("meth",), ("crack", "cocaine")}})
+    >>> automaton = Automaton([(("make", "..", "@drug"), sets)])
     >>> list(automaton.spans("how to make pure crack cocaine at home".split()))
     [(2, 6)]
     """
 
-    def __init__(self, phrases: Iterable[Phrase], sets: Mapping[str, set[Phrase]]) -> None:
-        self._sets = sets
-        self._members: dict[str, Members] = {}
-        self._ordinary = frozenset(word for words in sets.get(ORDINARY, ()) for word in words)
-        self._rarest: dict[str, tuple[Cost, frozenset[str]]] = {}
-        self._steps: dict[tuple[int, str], Node] = {}  # what follows a node by an element of a rule
-        root, self._phrases = Node(), list(phrases)
-        for phrase in self._phrases:
-            self._add(root, phrase)
+    def __init__(self, phrases: Iterable[tuple[Phrase, WordSets]]) -> None:
+        self._phrases = list(phrases)
+        root, steps = Node(), dict[tuple[int, int, str], Node]()
+        for phrase, sets in self._phrases:
+            node = root
+            for element in phrase:
+                key = (id(node), id(sets), element)
+                if key not in steps:
+                    steps[key] = _step(node, element, sets)
+                node = steps[key]
+            node.ends = True
         self._first = _by_first_word(root)
 
     @cached_property
     def triggers(self) -> frozenset[str]:
         """Words of which every text that holds a phrase has one."""
-        return frozenset().union(*map(self.rarest, self._phrases))
+        return frozenset().union(*(sets.rarest(phrase) for phrase, sets in self._phrases))
+
+    @cached_property
+    def unfinished(self) -> dict[str, list[str]]:
+        """The last words of phrases by what is left of them when their last letters are missing."""
+        found: dict[str, list[str]] = {}
+        ends = {(phrase[-1], sets) for phrase, sets in self._phrases if len(phrase) > 1}
+        for word in {words[-1] for element, sets in ends for words in sets.alternatives(element)}:
+            for length in range(max(_SHORTEST_STEM, len(word) - _MOST_MISSING), len(word)):
+                found.setdefault(word[:length], []).append(word)
+        return found
 
     def spans(self, words: Words) -> Iterator[tuple[int, int]]:
         """Yield where phrases lie: the first word, and the one after the last."""
@@ -66,16 +70,6 @@ class Automaton:
     def finds(self, words: Words, shortest: int = 1) -> bool:
         """Tell whether a phrase of at least `shortest` words lies among the words."""
         return any(node.ends and place - start >= shortest for start, node, place in self._walk(words))
-
-    @cached_property
-    def unfinished(self) -> dict[str, list[str]]:
-        """The last words of phrases by what is left of them when their last letters are missing."""
-        found: dict[str, list[str]] = {}
-        for element in {phrase[-1] for phrase in self._phrases if len(phrase) > 1}:
-            for word in {words[-1] for words in self._alternatives(element)}:
-                for length in range(max(_SHORTEST_STEM, len(word) - _MOST_MISSING), len(word)):
-                    found.setdefault(word[:length], []).append(word)
-        return found
 
     def may_go_on(self, words: Words) -> bool:
         """Tell whether more words behind these could make up a phrase that begins among them."""
@@ -87,64 +81,30 @@ class Automaton:
         for start, word in enumerate(words):
             if word not in self._first:
                 continue
-            waiting: list[tuple[Node, int]] = []
-            for rest, node in self._first[word]:
-                if not rest:
-                    waiting.append((node, start + 1))
-                elif _stands(rest, words, start + 1):
-                    waiting.append((node, start + 1 + len(rest)))
+            waiting = [
+                (node, start + 1 + len(rest))
+                for rest, node in self._first[word]
+                if not rest or _stands(rest, words, start + 1)
+            ]
             while waiting:
                 node, place = waiting.pop()
                 yield start, node, place
                 if node.longer:
                     _follow(node, words, place, waiting)
 
-    def _add(self, node: Node, phrase: Phrase) -> None:
-        for element in phrase:
-            key = (id(node), element)
-            if key not in self._steps:
-                self._steps[key] = self._step(node, element)
-            node = self._steps[key]
-        node.ends = True
 
-    def _step(self, node: Node, element: str) -> Node:
-        """Return a new node that `element` leads to from `node`."""
-        made, node.longer = Node(), True
-        if element in GAPS:
-            node.gaps.append((GAPS[element], made))
-        elif element[1:] in self._sets and element[0] in "@~":
-            edges = node.sets if element[0] == "@" else node.others
-            edges.append((self._members_of(element[1:]), made))
-        else:
-            node.words[element] = made
-        return made
-
-    def _members_of(self, name: str) -> Members:
-        if name not in self._members:
-            members: Members = {}
-            self._members[name] = members
-            for words in self._sets[name]:
-                members.setdefault(words[0], []).append(words[1:])
-        return self._members[name]
-
-    def rarest(self, phrase: Phrase) -> frozenset[str]:
-        """Return words of which one is in every text that holds `phrase`: those of its rarest element."""
-        named = [word for word in phrase if word not in GAPS and not (word[0] == "~" and word[1:] in self._sets)]
-        return min([self._rarest_of(element) for element in named])[1]
-
-    def _rarest_of(self, element: str) -> tuple[Cost, frozenset[str]]:
-        """Return the rarest word of each alternative that an element allows, and what it costs to look for them."""
-        if element not in self._rarest:
-            words = frozenset(max(words, key=self._rarity) for words in self._alternatives(element))
-            cost = (len(words & _FREQUENT), len(words & self._ordinary), len(words))
-            self._rarest[element] = cost, words
-        return self._rarest[element]
-
-    def _alternatives(self, element: str) -> Iterable[Phrase]:
-        return self._sets[element[1:]] if element[0] == "@" and element[1:] in self._sets else [(element,)]
-
-    def _rarity(self, word: str) -> tuple[bool, bool, int]:
-        return word not in _FREQUENT, word not in self._ordinary, len(word)
+def _step(node: Node, element: str, sets: WordSets) -> Node:
+    """Return a new node that `element` leads to from `node`."""
+    made, node.longer = Node(), True
+    if element in GAPS:
+        node.gaps.append((GAPS[element], made))
+    elif sets.is_set(element):
+        node.sets.append((sets.members(element), made))
+    elif sets.is_other(element):
+        node.others.append((sets.members(element), made))
+    else:
+        node.words[element] = made
+    return made
 
 
 def _by_first_word(root: Node) -> dict[str | None, list[tuple[Phrase, Node]]]:

@@ -1,19 +1,21 @@
 """The filter: which texts are neither learned nor suggested, by the rules that ship and by rules of the user's own."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from halfword.core.automaton import Automaton, Words
-from halfword.core.disguise import readings
+from halfword.core.disguise import is_plain, readings
 from halfword.core.fields import option
-from halfword.core.rules import Category, Kind, Phrase, Rules, category_named, parse_rules, read_rules
+from halfword.core.rules import Category, Kind, Rule, Rules, category_named, parse_rules, read_rules
 from halfword.core.text import DEFAULT, Profile
+from halfword.core.word_sets import WordSets
 
 SHIPPED = Path(__file__).parent.parent / "models" / "harm.txt"
 ALL = "all"
+_NOTHING = r"(?!)"  # a pattern that is found nowhere
 
 
 class HasText(Protocol):
@@ -49,6 +51,11 @@ class FilterOptions:
         object.__setattr__(self, "allow", categories_named([ALL] if self.unfiltered else self.allow))
 
     @property
+    def partly_allowed(self) -> str:
+        """The categories that are allowed; empty if that are all, because no rule of a category is left then."""
+        return "" if len(self.allow) == len(Category) else ",".join(self.allow)
+
+    @property
     def blocklists(self) -> tuple[Path, ...]:
         """The files whose rules hold."""
         shipped = () if len(self.allow) == len(Category) else (SHIPPED,)
@@ -56,25 +63,25 @@ class FilterOptions:
 
 
 class Layer:
-    """The rules of the first of some files, with the exceptions of all of them."""
+    """The rules of one category in one file, with the exceptions that excuse from them."""
 
-    def __init__(self, files: Sequence[Rules], allow: Iterable[Category]) -> None:
-        rules = files[0]
-        self._exceptions = _exceptions(files)
-        exact = rules.of(Kind.EXACT, allow)
+    def __init__(self, rules: Sequence[Rule], sets: WordSets, exceptions: Automaton) -> None:
+        anywhere = [re.escape(rule.text) for rule in rules if rule.kind is Kind.ANYWHERE]
+        exact = [rule for rule in rules if rule.kind is Kind.EXACT]
         self._exact = frozenset(rule.text for rule in exact)
-        anywhere = [re.escape(rule.text) for rule in rules.of(Kind.ANYWHERE, allow)]
-        self._anywhere = re.compile("|".join(anywhere)) if anywhere else None
-        self._phrases = Automaton([rule.words for rule in rules.of(Kind.WORDS, allow)], rules.sets)
-        self._unfinished = self._phrases.unfinished
-        self._triggers = self._phrases.triggers.union(*(self._phrases.rarest(rule.words) for rule in exact))
+        self._phrases = Automaton([(rule.words, sets) for rule in rules if rule.kind is Kind.WORDS])
+        self._exceptions = exceptions
+        self.anywhere = "|".join(anywhere)
+        self._anywhere = re.compile(self.anywhere or _NOTHING)
+        self.triggers = self._phrases.triggers.union(*(sets.rarest(rule.words) for rule in exact))
+        self.unfinished = self._phrases.unfinished
 
     def may_block(self, ways: list[list[str]]) -> bool:
         """Return False only where no reading of a text can be blocked; much faster than a full check."""
         for words in ways:
-            if not self._triggers.isdisjoint(words) or (words and words[-1] in self._unfinished):
+            if not self.triggers.isdisjoint(words) or (words and words[-1] in self.unfinished):
                 return True
-            if self._anywhere is not None and self._anywhere.search(" ".join(words)):
+            if self.anywhere and self._anywhere.search(" ".join(words)):
                 return True
         return False
 
@@ -82,9 +89,10 @@ class Layer:
         """Tell whether one of the readings of a text is blocked."""
         if any(map(self.blocks, ways)):
             return True
-        words = ways[-1]
-        finished = [[*words[:-1], last] for last in self._unfinished.get(words[-1] if words else "", ())]
-        return any(self.blocks(each, shortest=2) for each in finished)
+        last = ways[-1][-1] if ways[-1] else ""
+        if last not in self.unfinished:
+            return False
+        return any(self.blocks([*ways[-1][:-1], word], shortest=2) for word in self.unfinished[last])
 
     def blocks(self, words: Words, shortest: int = 1) -> bool:
         """Tell whether words hold what no exception covers: a rule of at least `shortest` words."""
@@ -98,10 +106,12 @@ class Layer:
         return self.blocks(words) and not self._exceptions.may_go_on(words)
 
     def _finds(self, words: Words, shortest: int) -> bool:
-        if self._phrases.finds(words, shortest):
+        if not self.triggers.isdisjoint(words) and self._phrases.finds(words, shortest):
             return True
+        if shortest > 1 or not (self.anywhere or self._exact):
+            return False
         text = " ".join(["|" if word is None else word for word in words])
-        return shortest == 1 and (text in self._exact or bool(self._anywhere and self._anywhere.search(text)))
+        return text in self._exact or self._anywhere.search(text) is not None
 
 
 class Blocklist:
@@ -115,12 +125,18 @@ class Blocklist:
     """
 
     def __init__(self, lines: Iterable[str], *more: Rules, allow: Iterable[str] = ()) -> None:
-        allowed = categories_named(allow)
-        files = [parse_rules(lines), *more]
-        self._layers = [Layer(files[number:], allowed) for number, rules in enumerate(files) if rules.rules]
+        self._layers = list(_layers([parse_rules(lines), *more], categories_named(allow)))
+        # Most texts hold nothing of all this, and one look is enough to know.
+        self._triggers = frozenset().union(*(layer.triggers for layer in self._layers))
+        self._unfinished = frozenset().union(*(layer.unfinished for layer in self._layers))
+        anywhere = [layer.anywhere for layer in self._layers if layer.anywhere]
+        self._anywhere = re.compile("|".join(anywhere) or _NOTHING)
 
     def blocks(self, text: str) -> bool:
         """Tell whether a normalised `text` is blocked, disguised or not."""
+        words = text.split()
+        if self._is_clean(text, words):
+            return False
         ways = readings(text)
         return any(layer.blocks_one(ways) for layer in self._layers if layer.may_block(ways))
 
@@ -130,34 +146,51 @@ class Blocklist:
         The last word counts only if a space follows it, because letters may.
         """
         whole = prefix if prefix.endswith(" ") else prefix.rpartition(" ")[0]
-        ways = readings(whole)
-        return any(layer.may_block(ways) and any(map(layer.refuses, ways)) for layer in self._layers)
+        if self._is_clean(whole, whole.split()):
+            return False
+        return any(layer.refuses(words) for layer in self._layers for words in readings(whole))
 
     def allowed(self, shown: list[Shown]) -> list[Shown]:
         """Return what may be shown."""
         return [each for each in shown if not self.blocks(each.text)]
 
+    def _is_clean(self, text: str, words: list[str]) -> bool:
+        """Return True only where nothing can be blocked; much faster than a full check."""
+        return (
+            self._triggers.isdisjoint(words)
+            and is_plain(text, words)
+            and (not words or words[-1] not in self._unfinished)
+            and not self._anywhere.search(text)
+        )
+
 
 def read_blocklist(*paths: Path, profile: Profile = DEFAULT, allow: Iterable[str] = ()) -> Blocklist:
     """Read the rules of all `paths`, normalised as the queries of `profile` are, without categories that are allowed.
 
-    An exception holds for the rules of its own file and of the files before it. So a user's exception excuses from
-    rules that ship, and an exception that ships does not weaken a user's rule.
+    An exception holds for its own category, in its own file and in the files before it; one above the first category
+    of its file holds for all. So a user's exception excuses from rules that ship, and an exception that ships does not
+    weaken a user's rule.
     """
     return Blocklist([], *(read_rules(path, profile) for path in paths), allow=allow)
 
 
-def _exceptions(files: Sequence[Rules]) -> Automaton:
-    sets: dict[str, set[Phrase]] = {}
-    phrases: list[Phrase] = []
-    for number, rules in enumerate(files):  # two files may define different sets of the same name
-        sets |= {f"{number} {name}": members for name, members in rules.sets.items()}
-        phrases += [tuple(_named(word, number) for word in rule.words) for rule in rules.of(Kind.EXCEPTION)]
-    return Automaton(phrases, sets)
+def _layers(files: Sequence[Rules], allowed: Iterable[Category]) -> Iterator[Layer]:
+    """Yield the rules of each category in each file that are not allowed."""
+    sets = [WordSets(rules.sets) for rules in files]
+    for number, rules in enumerate(files):
+        for category in (None, *(each for each in Category if each not in allowed)):
+            own = [rule for rule in rules.rules if rule.category is category and rule.kind is not Kind.EXCEPTION]
+            if own:
+                yield Layer(own, sets[number], _exceptions(files[number:], sets[number:], category))
 
 
-def _named(word: str, number: int) -> str:
-    return f"{word[0]}{number} {word[1:]}" if word[0] in "@~" and len(word) > 1 else word
+def _exceptions(files: Sequence[Rules], sets: Sequence[WordSets], category: Category | None) -> Automaton:
+    return Automaton(
+        (rule.words, words)
+        for rules, words in zip(files, sets, strict=True)
+        for rule in rules.rules
+        if rule.kind is Kind.EXCEPTION and rule.category in (None, category)
+    )
 
 
 def _without(words: Words, spans: list[tuple[int, int]]) -> list[str | None]:

@@ -15,7 +15,8 @@ Rules of words and exceptions may also hold:
 - `~ordinary`, any one word that is not in the set `@ordinary`;
 - `..`, at most one word, and `...`, at most three words, whatever they are.
 
-`[violence]` puts the rules below it into that category. Rules above the first such line belong to no category.
+`[violence]` puts the rules below it into that category. Rules above the first such line belong to no category. An
+exception excuses from the rules of its own category; one without a category excuses from all.
 """
 
 from collections.abc import Iterable
@@ -72,11 +73,6 @@ class Rules:
 
     rules: list[Rule] = field(default_factory=list)
     sets: dict[str, set[Phrase]] = field(default_factory=dict)
-
-    def of(self, kind: Kind, allow: Iterable[Category] = ()) -> list[Rule]:
-        """Return the rules of one kind, without those of categories that are allowed; exceptions hold in any case."""
-        allowed = frozenset() if kind is Kind.EXCEPTION else frozenset(allow)
-        return [rule for rule in self.rules if rule.kind is kind and rule.category not in allowed]
 
 
 def read_rules(path: Path, profile: Profile = DEFAULT) -> Rules:

@@ -106,7 +106,7 @@ class Models:
         _try(path, model)
         rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
         completer = Filtered(model, rules) if blocklists else model
-        digest = fingerprint(path, *blocklists, settings=",".join(self._options.allow))
+        digest = fingerprint(path, *blocklists, settings=self._options.partly_allowed)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
