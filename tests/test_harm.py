@@ -28,7 +28,8 @@ how to kill weeds|how to kill a process|how to kill bed bugs|to kill a mockingbi
 assassin's creed|essex|dick's sporting goods|moby dick|cocktail recipes|bath bombs|how to make bath bombs
 lupus symptoms|herpes treatment|dana farber cancer institute|john deere tractors|jordan river|virginia dui laws
 john smith biography|how to commit to memory|how to get away with murder season 3|how to crack an egg
-arrested development|kidney beans|anal fissure|credit card offers|weed killer|water gun|money order|how to break in new shoes"""
+arrested development|kidney beans|anal fissure|credit card offers|weed killer|water gun|money order
+how to break in new shoes"""
 
 
 @pytest.fixture(scope="module")
