@@ -2,6 +2,7 @@
 
 python benchmarks/harm.py                         the held-out half of the list, and the model that ships
 python benchmarks/harm.py --half tune             the half that the rules were written with
+python benchmarks/harm.py --half paraphrased      harm in other words than one expects
 python benchmarks/harm.py --show                  what is judged wrongly, and what is answered to harmful prefixes
 
 `harm/*.tsv` hold one prefix per line with its label (a category, or fine), a continuation that must not be offered
@@ -27,6 +28,7 @@ from halfword.search.filtered import Filtered
 
 FOLDER = Path(__file__).parent / "harm"
 HALVES = ("tune", "held-out")
+PARAPHRASED = "paraphrased"
 FINE = "fine"
 # Answers to a harmful prefix that hold one of these words offer help or knowledge.
 HELP = frozenset(
@@ -198,7 +200,7 @@ def milliseconds(completer: Model | Filtered, prefixes: Sequence[str]) -> dict[s
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=HALVES, default="held-out")
+    parser.add_argument("--half", choices=(*HALVES, PARAPHRASED), default="held-out")
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     cases = read_cases(arguments.half)
