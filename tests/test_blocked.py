@@ -1,4 +1,4 @@
-"""Slurs and sexual terms are not suggested, and nothing personal is; harmless words that hold them are."""
+"""What is blocked is not suggested, nor is anything personal; harmless words that hold a blocked word are."""
 
 import time
 from collections.abc import Sequence

@@ -255,9 +255,19 @@ def test_limits_below_one_are_refused(options: dict[str, Any]) -> None:
         PrepareOptions(**options)
 
 
-def test_an_empty_blocklist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="the blocklist is empty"):
-        run(write_lines(tmp_path / "log.txt", ["new york"]), blocklist=write_lines(tmp_path / "block", [" "]))
+def test_an_empty_blocklist_leaves_everything_in(tmp_path: Path) -> None:
+    log, block = write_lines(tmp_path / "log.txt", ["new york"]), write_lines(tmp_path / "block", [" "])
+    funnel, counts = run(log, split=ROWS_ONLY, blocklist=block)
+    assert (funnel.blocked, list(counts["train"])) == (0, ["new york"])
+
+
+def test_kinds_of_harm_are_left_out_when_that_is_asked_for(tmp_path: Path) -> None:
+    log = write_lines(tmp_path / "log.txt", ["new york", "free porn", "how to make meth"])
+    assert run(log, split=ROWS_ONLY)[0].blocked == 0
+    assert run(log, split=ROWS_ONLY, block=("sexual",))[0].blocked == 1
+    assert run(log, split=ROWS_ONLY, block=("all",))[0].blocked == 2
+    with pytest.raises(OptionError, match="category 'sex' is unknown"):
+        run(log, split=ROWS_ONLY, block=("sex",))
 
 
 def test_a_folder_of_other_things_is_not_overwritten(tmp_path: Path) -> None:

@@ -376,10 +376,21 @@ def test_the_shipped_blocklist_holds_unless_told_otherwise(make_model: MakeModel
     assert client_for(model, unfiltered=True).ask("GET /complete?q=po").texts == ["porn", "popcorn", "poll"]
 
 
-def test_an_empty_blocklist_is_refused(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "blocked").write_text("# nothing\n")
-    with pytest.raises(OptionError, match="blocklist is empty"):
-        client_for(model, blocklist=tmp_path / "blocked")
+def test_an_emptied_blocklist_blocks_nothing_any_more(make_model: MakeModel, tmp_path: Path) -> None:
+    model, blocked = make_model(COUNTS), tmp_path / "blocked"
+    blocked.write_text("web\n")
+    client = client_for(model, blocklist=blocked)
+    assert "web" not in client.ask("GET /complete?q=we").texts
+    blocked.write_text("")
+    assert client.models.reload()
+    assert "web" in client.ask("GET /complete?q=we").texts
+
+
+def test_an_exact_rule_leaves_longer_queries_alone(make_model: MakeModel, tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("=belt\n")
+    client = client_for(make_model({"belt": 9, "belt buckle": 1}), blocklist=blocked)
+    assert client.ask("GET /complete?q=be").texts == ["belt buckle"]
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/example", "/halfword.js", "/page.js", "/docs.js", "/page.css"])
@@ -405,10 +416,10 @@ def test_readiness_does_not_tell_where_files_lie(make_model: MakeModel, tmp_path
     blocked.parent.mkdir()
     blocked.write_text("web\n")
     client = client_for(model, blocklist=blocked)
-    blocked.write_text("")
+    blocked.write_text("@soup")
     assert not client.models.reload()
     reason = client.ask("GET /readyz").json["reload_error"]
-    assert reason.startswith("my list: the blocklist is empty")
+    assert reason.startswith("my list, line 1: no set is called 'soup'")
     assert "/" not in reason
     blocked.unlink()
     assert not client.models.reload()

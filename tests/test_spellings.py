@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from halfword.core.card import Card
-from halfword.core.filters import SHIPPED, read_phrases
+from halfword.core.filters import SHIPPED
 from halfword.core.letters import letters, without_lead
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.options import SearchOptions
-from halfword.core.text import DEFAULT
+from halfword.core.rules import Kind, read_rules
 from halfword.data.dataset import open_dataset
 from halfword.search.model import Model, engine_options, import_engine, load, open_model_file
 from halfword.search.reference import PlainSpellings
@@ -205,7 +205,7 @@ def test_letters_are_the_same_however_a_query_is_spelled() -> None:
 
 
 def test_what_is_never_suggested_is_not_respelled_either(tmp_path: Path) -> None:
-    phrase = next(phrase for phrase in read_phrases(SHIPPED, DEFAULT) if phrase.isalpha())
+    phrase = next(rule.text for rule in read_rules(SHIPPED).rules if rule.kind is Kind.WORDS and rule.text.isalpha())
     for split in ("train", "valid", "test"):
         (tmp_path / f"{split}.query.txt").write_text(f"rome hotels\nbari {phrase}\nbari beach\n" * 3)
     train(open_dataset(tmp_path), tmp_path / "my.halfword", TrainOptions(parts=("popular", "ngram")))

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from halfword.cli.options import AsJson, ModelFile, NoVerify, Unfiltered, takes
+from halfword.cli.options import AsJson, ModelFile, NoVerify, divided, takes
 from halfword.core.errors import TextError
-from halfword.core.fields import changed
+from halfword.core.filters import FilterOptions
 from halfword.core.options import DEFAULTS, SearchOptions
-from halfword.search.filtered import filtered
+from halfword.search.filtered import FILTER, filtered
 from halfword.search.model import DEFAULT_MODEL, Completion, load
 
 
-@takes(SearchOptions)
+@takes(SearchOptions, FilterOptions)
 def complete(
     prefixes: Annotated[
         list[str] | None, typer.Argument(help="What was typed; left out, one per line of stdin.")
@@ -23,7 +23,6 @@ def complete(
     model: ModelFile = DEFAULT_MODEL,
     *,
     given: dict[str, Any],
-    unfiltered: Unfiltered = False,
     no_verify: NoVerify = False,
     scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
     as_json: AsJson = False,
@@ -32,9 +31,8 @@ def complete(
 
     Example: halfword complete "new yo"
     """
-    options = changed(DEFAULTS, given)
-    loaded = load(model, verify=not no_verify)
-    completer = loaded if unfiltered else filtered(loaded)
+    options, filtering = divided(given, DEFAULTS, FILTER)
+    completer = filtered(load(model, verify=not no_verify), filtering)
     several = prefixes is None or len(prefixes) > 1
     for prefix in _stdin_lines() if prefixes is None else prefixes:
         completions = completer.complete(prefix, options)

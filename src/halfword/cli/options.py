@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional, get_args, get_origin, get_type_hint
 
 import typer
 
-from halfword.core.fields import Flag, converted, flag_of
+from halfword.core.fields import Flag, changed, converted, flag_of, names_of
 from halfword.core.text import Profile
 
 GIVEN = "given"  # the parameter of a command that gets the options of its dataclasses
@@ -20,7 +20,6 @@ ModelFile = Annotated[
 ]
 NoVerify = Annotated[bool, typer.Option("--no-verify", help="Do not compare the model with its checksums.")]
 Data = Annotated[Path, typer.Option("--data", "-d", help="The dataset to measure on.", show_default=False)]
-Unfiltered = Annotated[bool, typer.Option("--unfiltered", help="Offer slurs and sexual terms too.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
@@ -95,6 +94,12 @@ def takes(*kinds: type[Any]) -> Callable[[Callable[..., None]], Callable[..., No
         return run
 
     return decorate
+
+
+def divided(given: dict[str, Any], *defaults: Any) -> list[Any]:
+    """Return each of the `defaults` with what was `given` of its own options."""
+    own = [{name: given[name] for name in names_of(each) if name in given} for each in defaults]
+    return [changed(each, mine) for each, mine in zip(defaults, own, strict=True)]
 
 
 def derived(kind: type[Any]) -> Iterator[Derived]:

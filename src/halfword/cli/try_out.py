@@ -2,22 +2,26 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from halfword.cli.options import NoVerify, Unfiltered
+from halfword.cli.options import NoVerify, takes
 from halfword.core.errors import OptionError
-from halfword.search.filtered import filtered
+from halfword.core.fields import changed
+from halfword.core.filters import FilterOptions
+from halfword.search.filtered import FILTER, filtered
 from halfword.search.model import DEFAULT_MODEL, load
 
 
+@takes(FilterOptions)
 def try_out(
     models: Annotated[
         list[Path] | None,
         typer.Option("--model", "-m", help="A model file; twice, to compare two.", show_default=False),
     ] = None,
-    unfiltered: Unfiltered = False,
+    *,
+    given: dict[str, Any],
     no_verify: NoVerify = False,
 ) -> None:
     """Type ahead in the terminal.
@@ -32,4 +36,5 @@ def try_out(
     if len(paths) > 2:
         raise OptionError(f"try shows two models at the most, got {len(paths)}")
     loaded = [(path.stem, load(path, verify=not no_verify)) for path in paths]
-    TryOut([Contender(name, model if unfiltered else filtered(model)) for name, model in loaded]).run()
+    filtering = changed(FILTER, given)
+    TryOut([Contender(name, filtered(model, filtering)) for name, model in loaded]).run()

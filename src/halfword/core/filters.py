@@ -1,24 +1,21 @@
-"""Blocklists: files of phrases that are neither learned nor suggested.
-
-A blocklist file holds one phrase per line:
-
-- `phrase` blocks every text that holds it as whole words;
-- `*phrase*` blocks every text that holds it anywhere, also inside a word;
-- `!phrase` is an exception: a text is not blocked for words that are part of it;
-- a line that begins with `#` is a comment.
-"""
+"""The filter: which texts are neither learned nor suggested, by the rules that ship and by rules of the user's own."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from halfword.core.errors import OptionError
-from halfword.core.files import open_regular
-from halfword.core.text import DEFAULT, Profile, normalise_query
+from halfword.core.automaton import Automaton, Words
+from halfword.core.disguise import is_plain, readings
+from halfword.core.fields import option
+from halfword.core.rules import Category, Kind, Rule, Rules, category_named, parse_rules, read_rules
+from halfword.core.text import DEFAULT, Profile
+from halfword.core.word_sets import WordSets
 
-SHIPPED = Path(__file__).parent.parent / "models" / "blocklist.txt"
-_PUNCTUATION = re.compile(r"[^\w\s]|_")
+SHIPPED = Path(__file__).parent.parent / "models" / "harm.txt"
+ALL = "all"
+_NOTHING = r"(?!)"  # a pattern that is found nowhere
 
 
 class HasText(Protocol):
@@ -31,86 +28,174 @@ class HasText(Protocol):
 Shown = TypeVar("Shown", bound=HasText)
 
 
-class Blocklist:
-    """Tells which texts hold a blocked phrase; the phrases are written as in a blocklist file.
+def categories_named(names: Iterable[str]) -> tuple[Category, ...]:
+    """Return the categories called so; `all` means all of them.
 
-    >>> blocklist = Blocklist(["bad word", "*worse*", "sex", "!sex offender"])
-    >>> [blocklist.blocks(text) for text in ("a bad-word", "bad words", "essex", "worsening")]
-    [True, False, False, True]
-    >>> [blocklist.blocks(text) for text in ("sex", "sex offenders", "sex offender", "sex offender sex")]
-    [True, True, False, True]
+    >>> categories_named(["sexual"])
+    (<Category.SEXUAL: 'sexual'>,)
+    """
+    return tuple(
+        dict.fromkeys(each for name in names for each in (Category if name == ALL else [category_named(name)]))
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterOptions:
+    """What is not suggested."""
+
+    blocklist: Path | None = option(None, "Rules of your own: what is not offered.")
+    allow: tuple[str, ...] = option((), "Offer this kind of harm, such as slurs.", commas=True)
+    unfiltered: bool = option(False, "Offer all kinds of harm.")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "allow", categories_named([ALL] if self.unfiltered else self.allow))
+
+    @property
+    def partly_allowed(self) -> str:
+        """The categories that are allowed; empty if that are all, because no rule of a category is left then."""
+        return "" if len(self.allow) == len(Category) else ",".join(self.allow)
+
+    @property
+    def blocklists(self) -> tuple[Path, ...]:
+        """The files whose rules hold."""
+        shipped = () if len(self.allow) == len(Category) else (SHIPPED,)
+        return shipped if self.blocklist is None else (*shipped, self.blocklist)
+
+
+class Layer:
+    """The rules of one category in one file, with the exceptions that excuse from them."""
+
+    def __init__(self, rules: Sequence[Rule], sets: WordSets, exceptions: Automaton) -> None:
+        anywhere = [re.escape(rule.text) for rule in rules if rule.kind is Kind.ANYWHERE]
+        exact = [rule for rule in rules if rule.kind is Kind.EXACT]
+        self._exact = frozenset(rule.text for rule in exact)
+        self._phrases = Automaton([(rule.words, sets) for rule in rules if rule.kind is Kind.WORDS])
+        self._exceptions = exceptions
+        self.anywhere = "|".join(anywhere)
+        self._anywhere = re.compile(self.anywhere or _NOTHING)
+        self.triggers = self._phrases.triggers.union(*(sets.rarest(rule.words) for rule in exact))
+        self.unfinished = self._phrases.unfinished
+
+    def may_block(self, ways: list[list[str]]) -> bool:
+        """Return False only where no reading of a text can be blocked; much faster than a full check."""
+        for words in ways:
+            if not self.triggers.isdisjoint(words) or (words and words[-1] in self.unfinished):
+                return True
+            if self.anywhere and self._anywhere.search(" ".join(words)):
+                return True
+        return False
+
+    def blocks_one(self, ways: list[list[str]]) -> bool:
+        """Tell whether one of the readings of a text is blocked."""
+        if any(map(self.blocks, ways)):
+            return True
+        last = ways[-1][-1] if ways[-1] else ""
+        if last not in self.unfinished:
+            return False
+        return any(self.blocks([*ways[-1][:-1], word], shortest=2) for word in self.unfinished[last])
+
+    def blocks(self, words: Words, shortest: int = 1) -> bool:
+        """Tell whether words hold what no exception covers: a rule of at least `shortest` words."""
+        if not self._finds(words, shortest):
+            return False
+        spans = list(self._exceptions.spans(words))
+        return not spans or self._finds(_without(words, spans), shortest)
+
+    def refuses(self, words: Words) -> bool:
+        """Tell whether words hold what no exception covers, nor could cover with more words behind them."""
+        return self.blocks(words) and not self._exceptions.may_go_on(words)
+
+    def _finds(self, words: Words, shortest: int) -> bool:
+        if not self.triggers.isdisjoint(words) and self._phrases.finds(words, shortest):
+            return True
+        if shortest > 1 or not (self.anywhere or self._exact):
+            return False
+        text = " ".join(["|" if word is None else word for word in words])
+        return text in self._exact or self._anywhere.search(text) is not None
+
+
+class Blocklist:
+    """Tells which texts are blocked; rules are written as in a rules file.
+
+    >>> blocklist = Blocklist(["bad word", "*worse*", "=belt", "sex", "!sex offender"])
+    >>> [blocklist.blocks(text) for text in ("a bad-word", "bad words", "essex", "worsening", "belt", "belt buckle")]
+    [True, False, False, True, True, False]
+    >>> [blocklist.blocks(text) for text in ("sex", "sex offenders", "sex offender", "sex offender sex", "s e x")]
+    [True, True, False, True, True]
     """
 
-    def __init__(self, phrases: Iterable[str]) -> None:
-        self._anywhere: list[str] = []
-        self._exceptions: list[str] = []
-        self._by_first_word: dict[str, list[str]] = {}
-        for phrase in phrases:
-            if phrase.startswith("!"):
-                self._exceptions.append(f" {phrase[1:]} ")
-            elif phrase.startswith("*"):
-                self._anywhere.append(phrase.strip("*"))
-            else:
-                self._by_first_word.setdefault(phrase.partition(" ")[0], []).append(f" {phrase} ")
-        self._first_words = frozenset(self._by_first_word)
-        self._exceptions.sort(key=len, reverse=True)  # where two exceptions overlap, the longer one counts
+    def __init__(self, lines: Iterable[str], *more: Rules, allow: Iterable[str] = ()) -> None:
+        self._layers = list(_layers([parse_rules(lines), *more], categories_named(allow)))
+        # Most texts hold nothing of all this, and one look is enough to know.
+        self._triggers = frozenset().union(*(layer.triggers for layer in self._layers))
+        self._unfinished = frozenset().union(*(layer.unfinished for layer in self._layers))
+        anywhere = [layer.anywhere for layer in self._layers if layer.anywhere]
+        self._anywhere = re.compile("|".join(anywhere) or _NOTHING)
 
     def blocks(self, text: str) -> bool:
-        """Tell whether a normalised `text` holds a blocked phrase; punctuation may stand between its words."""
-        if not self._may_block(text):
+        """Tell whether a normalised `text` is blocked, disguised or not."""
+        words = text.split()
+        if self._is_clean(text, words):
             return False
-        if any(part in text for part in self._anywhere):
-            return True
-        return self._holds(text.split()) or self._holds(_PUNCTUATION.sub(" ", text).split())
+        ways = readings(text)
+        return any(layer.blocks_one(ways) for layer in self._layers if layer.may_block(ways))
+
+    def refuses(self, prefix: str) -> bool:
+        """Tell whether whatever begins with a normalised `prefix` is blocked.
+
+        The last word counts only if a space follows it, because letters may.
+        """
+        whole = prefix if prefix.endswith(" ") else prefix.rpartition(" ")[0]
+        if self._is_clean(whole, whole.split()):
+            return False
+        return any(layer.refuses(words) for layer in self._layers for words in readings(whole))
 
     def allowed(self, shown: list[Shown]) -> list[Shown]:
         """Return what may be shown."""
-        # Most answers hold nothing blocked, and one look at all texts together is enough to know.
-        if not self._may_block(" ".join([each.text for each in shown])):
-            return shown
         return [each for each in shown if not self.blocks(each.text)]
 
-    def _may_block(self, text: str) -> bool:
-        """Return False only where nothing in `text` can be blocked; much faster than a full check."""
-        words = text.split()
-        if not self._first_words.isdisjoint(words) or any(part in text for part in self._anywhere):
-            return True
-        if "".join(words).isalnum():  # without punctuation, the words are all there is
-            return False
-        return not self._first_words.isdisjoint(_PUNCTUATION.sub(" ", text).split())
-
-    def _holds(self, words: list[str]) -> bool:
-        spaced = f" {' '.join(words)} "
-        if not self._found(words, spaced):
-            return False
-        for exception in self._exceptions:
-            spaced = spaced.replace(exception, " | ")  # no phrase matches across a bar
-        return self._found(spaced.split(), spaced)
-
-    def _found(self, words: list[str], spaced: str) -> bool:
-        return any(phrase in spaced for word in words for phrase in self._by_first_word.get(word, ()))
+    def _is_clean(self, text: str, words: list[str]) -> bool:
+        """Return True only where nothing can be blocked; much faster than a full check."""
+        return (
+            self._triggers.isdisjoint(words)
+            and is_plain(text, words)
+            and (not words or words[-1] not in self._unfinished)
+            and not self._anywhere.search(text)
+        )
 
 
-def read_blocklist(*paths: Path, profile: Profile = DEFAULT) -> Blocklist:
-    """Read the phrases of all `paths`, normalised as the queries of `profile` are."""
-    return Blocklist(phrase for path in paths for phrase in read_phrases(path, profile))
+def read_blocklist(*paths: Path, profile: Profile = DEFAULT, allow: Iterable[str] = ()) -> Blocklist:
+    """Read the rules of all `paths`, normalised as the queries of `profile` are, without categories that are allowed.
+
+    An exception holds for its own category, in its own file and in the files before it; one above the first category
+    of its file holds for all. So a user's exception excuses from rules that ship, and an exception that ships does not
+    weaken a user's rule.
+    """
+    return Blocklist([], *(read_rules(path, profile) for path in paths), allow=allow)
 
 
-def read_phrases(path: Path, profile: Profile = DEFAULT) -> list[str]:
-    """Return the phrases of a blocklist file, sorted, with their `*` and `!`."""
-    try:
-        with open_regular(path) as stream:
-            lines = stream.read().decode("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"{path}: the blocklist cannot be read ({error})") from error
-    phrases = {phrase for line in lines if not line.startswith("#") and (phrase := _normalised(line, profile))}
-    if not phrases:
-        raise OptionError(f"{path}: the blocklist is empty; write one phrase per line")
-    return sorted(phrases)
+def _layers(files: Sequence[Rules], allowed: Iterable[Category]) -> Iterator[Layer]:
+    """Yield the rules of each category in each file that are not allowed."""
+    sets = [WordSets(rules.sets) for rules in files]
+    for number, rules in enumerate(files):
+        for category in (None, *(each for each in Category if each not in allowed)):
+            own = [rule for rule in rules.rules if rule.category is category and rule.kind is not Kind.EXCEPTION]
+            if own:
+                yield Layer(own, sets[number], _exceptions(files[number:], sets[number:], category))
 
 
-def _normalised(line: str, profile: Profile) -> str:
-    line = line.strip()
-    mark = "!" if line.startswith("!") else "*" if line.startswith("*") and line.endswith("*") else ""
-    phrase = normalise_query(line.strip(mark) if mark else line, profile)
-    return f"{mark}{phrase}{mark.strip('!')}" if phrase else ""
+def _exceptions(files: Sequence[Rules], sets: Sequence[WordSets], category: Category | None) -> Automaton:
+    return Automaton(
+        (rule.words, words)
+        for rules, words in zip(files, sets, strict=True)
+        for rule in rules.rules
+        if rule.kind is Kind.EXCEPTION and rule.category in (None, category)
+    )
+
+
+def _without(words: Words, spans: list[tuple[int, int]]) -> list[str | None]:
+    """Return words without those that exceptions cover."""
+    left = list(words)
+    for begin, end in spans:
+        left[begin:end] = [None] * (end - begin)
+    return left

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from halfword.core.errors import OptionError
 from halfword.core.fields import option
+from halfword.core.filters import categories_named
 from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile, profile_named
 from halfword.data.times import microseconds
 
@@ -103,12 +104,14 @@ class PrepareOptions:
     min_users: int = option(1, "Learn what so many people typed.")
     min_count: int = option(1, "Learn what was typed so often.")
     max_length: int = option(500, "Leave out queries of more characters.", rare=True)  # they are pasted texts
-    # A file as `core.filters` describes it.
-    blocklist: Path | None = option(None, "Phrases, one per line, that no query may hold.")
+    # A file as `core.rules` describes it.
+    blocklist: Path | None = option(None, "Rules, one per line: what is left out.")
+    block: tuple[str, ...] = option((), "Leave out this kind of harm, such as slurs.", commas=True, rare=True)
     engine: Engine = option(Engine.DUCKDB, "duckdb or spark.")
     spark_master: str = option("local[*]", "Where Spark runs.", rare=True)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "block", categories_named(self.block))
         for name in ("min_users", "min_count"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError
-from halfword.core.filters import Blocklist, read_blocklist
+from halfword.core.filters import Blocklist, FilterOptions, read_blocklist
 from halfword.core.progress import Event, Progress, quiet
+from halfword.core.rules import Category
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, duckdb_log, spark_log
@@ -36,7 +37,7 @@ def prepare(
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
     check_dataset_output(output)
-    blocklist = read_blocklist(options.blocklist, profile=options.profile) if options.blocklist else None
+    blocklist = _blocklist_of(options)
     files = find_files(logs, options.columns)
     _check_answerable(files, options)
     with (
@@ -104,6 +105,13 @@ def _leave_out(
         outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
     )
     return kept, {"blocked": blocked, **_record(sums)}
+
+
+def _blocklist_of(options: PrepareOptions) -> Blocklist | None:
+    """Return the rules for what is left out; None if there are none."""
+    allowed = tuple(each for each in Category if each not in options.block)
+    files = FilterOptions(blocklist=options.blocklist, allow=allowed).blocklists
+    return read_blocklist(*files, profile=options.profile, allow=allowed) if files else None
 
 
 def _blocks(queries: Any, blocklist: Blocklist) -> Any:
@@ -209,6 +217,7 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dic
             "min_count": options.min_count,
             "max_length": options.max_length,
             "blocklist": options.blocklist and options.blocklist.name,
+            "block": list(options.block),
             "engine": options.engine,
         },
         "rows": funnel.as_dict(),

@@ -1,15 +1,18 @@
-"""A completer that leaves out what a blocklist holds."""
+"""A completer that leaves out what is not to be suggested."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Protocol, Unpack
 
-from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
+from halfword.core.filters import Blocklist, FilterOptions, read_blocklist
 from halfword.core.options import DEFAULTS, MOST_COMPLETIONS, SearchFields, SearchOptions, with_fields
+from halfword.core.text import normalise_prefix
 from halfword.search.model import Answer
 
 SHORTEST_DEADLINE_MS = 0.1  # with less time left than this, a further search finds nothing
+SEARCHED_WHEN_BLOCKED = 8  # completions per one that is wanted, where the prefix alone is blocked
+FILTER = FilterOptions()
 
 
 class BatchCompleter(Protocol):
@@ -25,7 +28,7 @@ class BatchCompleter(Protocol):
 
 
 class Filtered:
-    """A completer that leaves out what a blocklist holds, and asks for more until the gaps are filled."""
+    """A completer that leaves out what a blocklist blocks, and asks for more until the gaps are filled."""
 
     def __init__(self, completer: BatchCompleter, blocklist: Blocklist) -> None:
         self._completer = completer
@@ -35,6 +38,8 @@ class Filtered:
         """Return the likeliest completions of `prefix` that may be shown, best first."""
         options = with_fields(options, fields)
         began = perf_counter()
+        if self._refuses(prefix):
+            return Answer()
         return self._filled(prefix, self._completer.complete(prefix, options), options, began)
 
     def complete_batch(
@@ -44,9 +49,13 @@ class Filtered:
         options = with_fields(options, fields)
         answers = self._completer.complete_batch(prefixes, options)
         return [
-            self._filled(prefix, found, options, perf_counter())
+            Answer() if self._refuses(prefix) else self._filled(prefix, found, options, perf_counter())
             for prefix, found in zip(prefixes, answers, strict=True)
         ]
+
+    def _refuses(self, prefix: str) -> bool:
+        """Tell whether a prefix is blocked whatever follows; what is no text is left to the completer to refuse."""
+        return isinstance(prefix, str) and self._blocklist.refuses(normalise_prefix(prefix))
 
     def _filled(self, prefix: str, found: Answer, options: SearchOptions, began: float) -> Answer:
         """Return what of `found` may be shown; if some may not, search for twice as many until there are enough.
@@ -56,8 +65,11 @@ class Filtered:
         """
         allowed = self._blocklist.allowed(found)
         asked, timed_out = options.count, found.timed_out
-        while len(allowed) < options.count and len(found) == asked < MOST_COMPLETIONS:
-            asked = min(2 * asked, MOST_COMPLETIONS)
+        if len(allowed) == len(found):
+            return Answer(allowed, timed_out=timed_out)
+        most = self._most(prefix, options)
+        while len(allowed) < options.count and len(found) == asked < most:
+            asked = min(2 * asked, most)
             more = _more(options, asked, began)
             if more is None:
                 timed_out = True
@@ -69,6 +81,11 @@ class Filtered:
             timed_out = timed_out or found.timed_out
         return Answer(allowed, timed_out=timed_out)
 
+    def _most(self, prefix: str, options: SearchOptions) -> int:
+        """Return how many completions are worth looking at: few if the prefix alone is blocked, as most are then."""
+        is_blocked = self._blocklist.blocks(normalise_prefix(prefix).rstrip())
+        return min(MOST_COMPLETIONS, SEARCHED_WHEN_BLOCKED * options.count) if is_blocked else MOST_COMPLETIONS
+
 
 def _more(options: SearchOptions, count: int, began: float) -> SearchOptions | None:
     """Return `options` for `count` completions in what is left of the deadline; None if nothing is left."""
@@ -78,6 +95,6 @@ def _more(options: SearchOptions, count: int, began: float) -> SearchOptions | N
     return replace(options, count=count, deadline_ms=left) if left >= SHORTEST_DEADLINE_MS else None
 
 
-def filtered(completer: BatchCompleter) -> Filtered:
-    """Return `completer` without what the shipped blocklist holds."""
-    return Filtered(completer, read_blocklist(SHIPPED))
+def filtered(completer: BatchCompleter, options: FilterOptions = FILTER) -> Filtered:
+    """Return `completer` without what the rules that ship, and those of the user's own, block."""
+    return Filtered(completer, read_blocklist(*options.blocklists, allow=options.allow))

@@ -104,8 +104,9 @@ class Models:
         model = load(path, verify=verify)
         profile = profile_named(str(model.card.profile))
         _try(path, model)
-        completer = Filtered(model, read_blocklist(*blocklists, profile=profile)) if blocklists else model
-        digest = fingerprint(path, *blocklists)
+        rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
+        completer = Filtered(model, rules) if blocklists else model
+        digest = fingerprint(path, *blocklists, settings=self._options.partly_allowed)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
@@ -124,6 +125,7 @@ def _try(model: Path, completer: Answerer) -> None:
         raise ModelFileError(f"{model} does not complete ({error}); copy or train it again") from error
 
 
-def fingerprint(model: Path, *blocklists: Path) -> str:
+def fingerprint(model: Path, *blocklists: Path, settings: str = "") -> str:
     """Return a name for what answers depend on, the same on every machine."""
-    return digest_of([content_digest(model, read_header(model)).encode(), *(path.read_bytes() for path in blocklists)])
+    parts = [content_digest(model, read_header(model)).encode(), *(path.read_bytes() for path in blocklists)]
+    return digest_of([*parts, settings.encode()] if settings else parts)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from halfword.core.errors import OptionError
 from halfword.core.fields import option
-from halfword.core.filters import SHIPPED
+from halfword.core.filters import FilterOptions
 from halfword.core.options import MOST_COMPLETIONS
 
 _HAS_PORT = re.compile(r"^[^:]*:\d*$|\]:\d*$")
@@ -33,7 +33,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServeOptions:
+class ServeOptions(FilterOptions):
     """Where to listen, what to serve and whom to refuse."""
 
     model: Path
@@ -67,14 +67,13 @@ class ServeOptions:
     )
     allowed_origins: tuple[str, ...] = option((), "Let pages of this origin ask; * for all.", "allow-origin")
     api_key_file: Path | None = option(None, "Keys, one per line; a request brings one.")
-    blocklist: Path | None = option(None, "Phrases, one per line, that are not offered.")  # besides the shipped ones
-    unfiltered: bool = option(False, "Offer slurs and sexual terms too.")
     pad: bool = option(False, "Hide the length of every answer.", rare=True)
     public_url: str | None = option(None, "What browsers call this server, behind a proxy.", rare=True)
     log_requests: bool = option(False, "Log every request.")
     log_queries: bool = option(False, "Log every request with what was typed.", rare=True)
 
     def __post_init__(self) -> None:
+        FilterOptions.__post_init__(self)
         if self.log_queries:
             object.__setattr__(self, "log_requests", True)  # with what was typed
         _check("port", self.port, 0, 65_535)
@@ -109,12 +108,6 @@ class ServeOptions:
     def files(self) -> tuple[Path, ...]:
         """What answers depend on: the model, then the blocklists."""
         return (self.model, *self.blocklists)
-
-    @property
-    def blocklists(self) -> tuple[Path, ...]:
-        """The files whose phrases are not offered."""
-        shipped = () if self.unfiltered else (SHIPPED,)
-        return shipped if self.blocklist is None else (*shipped, self.blocklist)
 
 
 def _check(name: str, value: float, lowest: float, highest: float) -> None:
