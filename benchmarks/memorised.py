@@ -16,6 +16,7 @@ from pathlib import Path
 
 from halfword import Model, load
 from halfword.data.dataset import Dataset, Split, open_dataset
+from halfword.training.misspellings import Misspellings
 
 SHARES = (0.4, 0.6, 0.8)
 SHORTEST = 10  # characters of a query; shorter ones are guessed by chance
@@ -25,7 +26,8 @@ def typed_once(data: Dataset) -> tuple[list[str], list[str]]:
     """Return the queries that occur once in all splits together: those of the train split, and of the test split."""
     counts = [data.counts(split) for split in (Split.TRAIN, Split.VALID, Split.TEST)]
     total = Counter(counts[0]) + Counter(counts[1]) + Counter(counts[2])
-    once = {query for query, count in total.items() if count == 1 and len(query) >= SHORTEST}
+    slips = Misspellings(counts[0])  # a model may have left them out of what it read; so nobody counts them here
+    once = {query for query, count in total.items() if count == 1 and len(query) >= SHORTEST and not slips.holds(query)}
     return sorted(once & counts[0].keys()), sorted(once & counts[2].keys())
 
 

@@ -139,7 +139,7 @@ def test_many_threads_find_what_one_finds(tmp_path: Path, monkeypatch: pytest.Mo
     assert found.pop("beyond") == ""
     assert found == {name: checksum(content[span.begin : span.end]) for name, span in spans.items() if name in found}
     assert len(found) == len(spans) - 1
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # threads of other tests may have ended meanwhile
 
 
 def test_a_file_that_gets_shorter_while_it_is_verified_is_refused(make_model: MakeModel) -> None:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array, Header, read_header
 from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
 from halfword.training.kneser_ney import Corpus
-from halfword.training.lexicon import words_of
+from halfword.training.lexicon import TEXT, words_of
 from halfword.training.memory import Memory, read_memory
 from halfword.training.mixture import sample
 from halfword.training.ngram import NgramOptions, learn_memory
@@ -25,6 +27,7 @@ from halfword.training.stored_segmenter import StoredSegmenter
 
 _COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
 _QUERIES = 3000  # validation queries that decide
+_MOST_SPELLED = 0.3  # share of pieces; more in a language that the background does not know
 _COST_OF_UNKNOWN = 20.0  # nats: a query with a character that has no piece cannot be completed
 
 
@@ -59,6 +62,14 @@ class Background:
     def has_pieces_of(self, arrays: Mapping[str, Array]) -> bool:
         """Tell whether other arrays hold the same pieces."""
         return all(arrays.get(name) == array for name, array in self.part("pieces").items())
+
+    def knows(self, rows: Sequence[str]) -> bool:
+        """Tell whether most of some rows is made of its pieces, not spelled in bytes or unknown."""
+        corpus = valid_corpus(rows, self.pieces)
+        if corpus is None:
+            return True
+        kinds = np.frombuffer(self.arrays["pieces.kind"].data, np.uint8)
+        return bool((kinds[corpus.pieces] != TEXT).mean() <= _MOST_SPELLED)
 
     def memory(self) -> Memory:
         """Return its n-gram memory."""
@@ -111,7 +122,9 @@ def choose(
     options: NgramOptions,
     segment: SegmentOptions,
 ) -> Standing | None:
-    """Return the log on its background, or None if validation rows are likelier by the log alone."""
+    """Return the log on its background; None if it is in another language, or likelier by itself."""
+    if not background.knows(rows):
+        return None
     standing = stand_on(background, counts, rows, options)
     segmenter = train_segmenter(counts, segment)
     alone = Pieces.of(piece_arrays(segmenter), segmenter.encode)

@@ -9,7 +9,7 @@ from halfword.training.kneser_ney import Numbers
 from halfword.training.memory import Memory
 
 _SPACE = "▁"  # how SentencePiece spells a space; it begins the first piece of every word
-_TEXT = 1  # the kind of a piece that stands for text, in SentencePiece
+TEXT = 1  # the kind of a piece that stands for text, in SentencePiece
 
 
 def words_of(memory: Memory, arrays: Mapping[str, Array], end: int) -> set[str]:
@@ -43,6 +43,6 @@ def _texts(arrays: Mapping[str, Array]) -> list[str]:
     kinds = arrays["pieces.kind"].data
     text = arrays["pieces.text"].data
     return [
-        text[first:last].decode() if kind == _TEXT else ""
+        text[first:last].decode() if kind == TEXT else ""
         for first, last, kind in zip(begin[:-1], begin[1:], kinds, strict=True)
     ]

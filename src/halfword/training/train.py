@@ -1,33 +1,27 @@
 """A dataset becomes a model file: each part that was asked for is learned from the train split."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from halfword.core.card import BackgroundCard, Card, MemoryCard, NetworkCard, PartsCard, PiecesCard, PopularCard
-from halfword.core.errors import ModelFileError, OptionError, require
+from halfword.core.card import BackgroundCard, Card, MemoryCard, PartsCard, PopularCard
+from halfword.core.errors import OptionError
 from halfword.core.filters import SHIPPED, read_blocklist
-from halfword.core.model_file import Array, check_model_output, read_header, write_model
+from halfword.core.model_file import Array, check_model_output, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.scratch import scratch_folder
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
-from halfword.search.model import import_engine, open_model_file
+from halfword.search.model import import_engine
+from halfword.training.foundation import Learned, learn_pieces, memory_options
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
 
-if TYPE_CHECKING:  # they need NumPy, which a popularity index does not
-    from halfword.training.background import Standing
-    from halfword.training.ngram import NgramOptions
-    from halfword.training.pieces import Pieces
-
 _LARGEST_COUNT = 2**32 - 1
-_ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every step
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
@@ -41,7 +35,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     check_model_output(output)
     if "popular" in options.parts or len(options.parts) > 1:
         import_engine()  # a missing engine should be known now, not after hours
-    learned = _learn_pieces(data, output, options, progress)
+    learned = learn_pieces(data, output, options, progress)
     if not learned.writes:
         return _card(data, options, learned)
     arrays, parts = _with_counts(data, learned, options, progress)
@@ -53,7 +47,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     return card
 
 
-def _card(data: Dataset, options: TrainOptions, learned: "Learned") -> Card:
+def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
     background = None
     if learned.standing is not None:
         path, known = learned.standing.background.path, learned.standing.background.header.card
@@ -71,7 +65,7 @@ def _card(data: Dataset, options: TrainOptions, learned: "Learned") -> Card:
 
 
 def _with_counts(
-    data: Dataset, learned: "Learned", options: TrainOptions, progress: Progress
+    data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
@@ -90,84 +84,6 @@ def _with_counts(
             arrays |= known_words(counts)
         parts = replace(parts, popular=PopularCard(queries=len(counts), rows=sum(counts.values())))
     return arrays, parts
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What goes into the model file so far, and whether this process writes the file."""
-
-    arrays: dict[str, Array]
-    parts: PartsCard
-    pieces: "Pieces | None"  # what cuts queries
-    writes: bool
-    standing: "Standing | None" = None  # the background, if there is one
-
-
-def _learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
-    """Learn the pieces and, if it is wanted, the network; or take both over from another model file."""
-    if not {"ngram", "network"} & set(options.parts):
-        return Learned({}, PartsCard(), None, True)
-    for module in ("numpy", "sentencepiece"):
-        require(module, "train")
-    if options.base is not None:
-        return _taken_over(data, options.base, options)
-    standing = _standing(data, options, progress)
-    if "network" in options.parts:
-        return _learn_network(data, output, options, progress, standing)
-    from halfword.training.pieces import Pieces
-    from halfword.training.segment import piece_arrays, train_segmenter
-
-    if standing is not None:
-        known = standing.background
-        card = PartsCard(pieces=known.header.card.parts.pieces)
-        return Learned(known.part("pieces"), card, known.pieces, True, standing)
-    progress(Event("learning the pieces"))
-    segmenter = train_segmenter(data.counts(Split.TRAIN), options.network.segment)
-    parts = PartsCard(pieces=PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size))
-    arrays = piece_arrays(segmenter)
-    return Learned(arrays, parts, Pieces.of(arrays, segmenter.encode), True)
-
-
-def _standing(data: Dataset, options: TrainOptions, progress: Progress) -> "Standing | None":
-    """Put the log on its background, if it has one and the validation rows speak for it."""
-    if not options.stands:
-        return None
-    from halfword.training.background import Background, choose
-
-    progress(Event("comparing the log with its background"))
-    background = Background.open(options.background)
-    counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
-    return choose(background, counts, rows, _memory_options(options), options.network.segment)
-
-
-def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
-    """Take pieces and network over; a background counts only if it has the same pieces."""
-    from halfword.training.background import Background, stand_on
-    from halfword.training.pieces import Pieces
-
-    header = read_header(base)
-    if not header.holds("pieces"):
-        raise ModelFileError(f"{base} has no pieces to take over; name a model file with a network or a memory")
-    parts = {"pieces", *({"network"} & set(options.parts))}
-    if not all(header.holds(part) for part in parts):
-        raise ModelFileError(f"{base} has no network to take over; leave network out of --parts, or --base")
-    content = base.read_bytes()
-    arrays = {
-        name: Array(place.dtype, content[place.begin : place.end], place.shape)
-        for name, place in header.places.items()
-        if name.partition(".")[0] in parts
-    }
-    segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
-    known = header.card.parts
-    network = (known.network or NetworkCard()) if "network" in parts else None
-    card = PartsCard(pieces=known.pieces or PiecesCard(), network=network)
-    standing = None
-    if options.stands:
-        background = Background.open(options.background)
-        if background.has_pieces_of(arrays):
-            counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
-            standing = stand_on(background, counts, rows, _memory_options(options))
-    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)
 
 
 def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
@@ -194,13 +110,7 @@ def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOp
         return words | memory_arrays(learned.standing.memory)
     if room is not None:
         room -= sum(len(array.data) for array in words.values()) / 1e6
-    return words | learn_ngram(train_corpus(counts, learned.pieces), _memory_options(options, room))
-
-
-def _memory_options(options: TrainOptions, room: float | None = None) -> "NgramOptions":
-    from halfword.training.ngram import NgramOptions
-
-    return NgramOptions(order=_ORDER, megabytes=room, least_count=options.least_count)
+    return words | learn_ngram(train_corpus(counts, learned.pieces), memory_options(options, room))
 
 
 def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
@@ -239,22 +149,6 @@ def _fitted(
             weights, policy = fit_ranker(path, rows)
             arrays = arrays | weights
     return arrays, policy, features
-
-
-def _learn_network(
-    data: Dataset, output: Path, options: TrainOptions, progress: Progress, standing: "Standing | None"
-) -> Learned:
-    for module in ("numpy", "torch", "sentencepiece", "safetensors"):
-        require(module, "train")
-    from halfword.training.network.learn_network import learn_network
-    from halfword.training.network.train_network import RunOptions
-    from halfword.training.pieces import Pieces
-
-    run = RunOptions(device=options.device, resume=options.resume)
-    background = standing.background if standing is not None else None
-    learned = learn_network(data, output, options.network, run, progress, background)
-    pieces = Pieces.of(learned.arrays, learned.segmenter.encode)
-    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing)
 
 
 def known_words(queries: Iterable[str], others: Iterable[str] = ()) -> dict[str, Array]:

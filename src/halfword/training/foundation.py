@@ -1,0 +1,122 @@
+"""What the parts of a model are built on: its pieces, its network, and the background that it stands on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halfword.core.card import NetworkCard, PartsCard, PiecesCard
+from halfword.core.errors import ModelFileError, require
+from halfword.core.model_file import Array, read_header
+from halfword.core.progress import Event, Progress
+from halfword.data.dataset import Dataset, Split
+from halfword.search.model import import_engine, open_model_file
+from halfword.training.options import TrainOptions
+
+if TYPE_CHECKING:  # they need NumPy, which a popularity index does not
+    from halfword.training.background import Standing
+    from halfword.training.ngram import NgramOptions
+    from halfword.training.pieces import Pieces
+
+_ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every step
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What goes into the model file so far, and whether this process writes the file."""
+
+    arrays: dict[str, Array]
+    parts: PartsCard
+    pieces: "Pieces | None"  # what cuts queries
+    writes: bool
+    standing: "Standing | None" = None  # the background, if there is one
+
+
+def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
+    """Learn the pieces and, if it is wanted, the network; or take both over from another model file."""
+    if not {"ngram", "network"} & set(options.parts):
+        return Learned({}, PartsCard(), None, True)
+    for module in ("numpy", "sentencepiece"):
+        require(module, "train")
+    if options.base is not None:
+        return _taken_over(data, options.base, options)
+    standing = _standing(data, options, progress)
+    if "network" in options.parts:
+        return _learn_network(data, output, options, progress, standing)
+    from halfword.training.pieces import Pieces
+    from halfword.training.segment import piece_arrays, shared_words, train_segmenter
+
+    if standing is not None:
+        known = standing.background
+        card = PartsCard(pieces=known.header.card.parts.pieces)
+        return Learned(known.part("pieces"), card, known.pieces, True, standing)
+    progress(Event("learning the pieces"))
+    counts = data.counts(Split.TRAIN)
+    segmenter = train_segmenter(shared_words(counts, options.least_count), options.network.segment)
+    parts = PartsCard(pieces=PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size))
+    arrays = piece_arrays(segmenter)
+    return Learned(arrays, parts, Pieces.of(arrays, segmenter.encode), True)
+
+
+def _standing(data: Dataset, options: TrainOptions, progress: Progress) -> "Standing | None":
+    """Put the log on its background, if it has one and the validation rows speak for it."""
+    if not options.stands:
+        return None
+    from halfword.training.background import Background, choose
+
+    progress(Event("comparing the log with its background"))
+    background = Background.open(options.background)
+    counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+    return choose(background, counts, rows, memory_options(options), options.network.segment)
+
+
+def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
+    """Take pieces and network over; a background counts only if it has the same pieces."""
+    from halfword.training.background import Background, stand_on
+    from halfword.training.pieces import Pieces
+
+    header = read_header(base)
+    if not header.holds("pieces"):
+        raise ModelFileError(f"{base} has no pieces to take over; name a model file with a network or a memory")
+    parts = {"pieces", *({"network"} & set(options.parts))}
+    if not all(header.holds(part) for part in parts):
+        raise ModelFileError(f"{base} has no network to take over; leave network out of --parts, or --base")
+    content = base.read_bytes()
+    arrays = {
+        name: Array(place.dtype, content[place.begin : place.end], place.shape)
+        for name, place in header.places.items()
+        if name.partition(".")[0] in parts
+    }
+    segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
+    known = header.card.parts
+    network = (known.network or NetworkCard()) if "network" in parts else None
+    card = PartsCard(pieces=known.pieces or PiecesCard(), network=network)
+    standing = None
+    if options.stands:
+        background = Background.open(options.background)
+        if background.has_pieces_of(arrays):
+            counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+            standing = stand_on(background, counts, rows, memory_options(options))
+    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)
+
+
+def _learn_network(
+    data: Dataset, output: Path, options: TrainOptions, progress: Progress, standing: "Standing | None"
+) -> Learned:
+    for module in ("numpy", "torch", "sentencepiece", "safetensors"):
+        require(module, "train")
+    from halfword.training.network.learn_network import learn_network
+    from halfword.training.network.train_network import RunOptions
+    from halfword.training.pieces import Pieces
+
+    run = RunOptions(device=options.device, resume=options.resume)
+    background = standing.background if standing is not None else None
+    learned = learn_network(data, output, options.network, run, progress, background)
+    pieces = Pieces.of(learned.arrays, learned.segmenter.encode)
+    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing)
+
+
+def memory_options(options: TrainOptions, room: float | None = None) -> "NgramOptions":
+    """Return how the memory is learned, in `room` megabytes."""
+    from halfword.training.ngram import NgramOptions
+
+    return NgramOptions(order=_ORDER, megabytes=room, least_count=options.least_count)
