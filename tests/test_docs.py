@@ -107,4 +107,4 @@ def test_retrace_is_drawn_from_the_model_that_ships() -> None:
 
     drawn = retrace_picture(Pieces(DEFAULT_MODEL), "new yo")
     texts = [element.text for element in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
-    assert {"0", "1", "3", "▁new", "▁y", "o", "▁yo…"} <= set(texts)
+    assert {"0", "1", "3", "▁new", "▁y", "▁yo", "▁yo…"} <= set(texts)

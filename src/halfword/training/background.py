@@ -27,6 +27,7 @@ from halfword.training.stored_segmenter import StoredSegmenter
 
 _COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
 _QUERIES = 3000  # validation queries that decide
+_FEWEST_NEW = 30  # validation rows; of fewer the likelihood says too little
 _MOST_SPELLED = 0.3  # share of pieces; more in a language that the background does not know
 _COST_OF_UNKNOWN = 20.0  # nats: a query with a character that has no piece cannot be completed
 
@@ -107,11 +108,20 @@ class Standing:
     weights: list[float]
 
 
+def new_rows(rows: Sequence[str], counts: Mapping[str, int]) -> list[str]:
+    """Return the validation rows that nobody typed before; none if they are too few to decide anything.
+
+    What was typed before is popularity's business. A memory is there for the others, and judged by them.
+    """
+    new = [row for row in rows if row not in counts]
+    return new if len(new) >= _FEWEST_NEW else []
+
+
 def stand_on(background: Background, counts: Mapping[str, int], rows: Sequence[str], options: NgramOptions) -> Standing:
     """Add what a log teaches to what its background knows."""
     own = learn_memory(train_corpus(counts, background.pieces), options)
     theirs = background.memory()
-    weights = fit_weights(own, theirs, valid_corpus(rows, background.pieces))
+    weights = fit_weights(own, theirs, valid_corpus(new_rows(rows, counts), background.pieces))
     return Standing(background, pool(own, theirs, weights), weights)
 
 
@@ -129,8 +139,9 @@ def choose(
     segmenter = train_segmenter(counts, segment)
     alone = Pieces.of(piece_arrays(segmenter), segmenter.encode)
     memory = learn_memory(train_corpus(counts, alone), options)
-    with_it = _log_probability(standing.memory, background.pieces, rows)
-    return standing if with_it >= _log_probability(memory, alone, rows) else None
+    new = new_rows(rows, counts)
+    with_it = _log_probability(standing.memory, background.pieces, new)
+    return standing if with_it >= _log_probability(memory, alone, new) else None
 
 
 def _log_probability(memory: Memory, pieces: Pieces, rows: Sequence[str]) -> float:

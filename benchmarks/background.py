@@ -1,0 +1,76 @@
+"""Train logs with and without a background and compare them on their test splits; prints JSON, one line per model.
+
+python benchmarks/background.py my.halfword small-log/ another-log/
+python benchmarks/background.py my.halfword small-log/ --parts popular,ngram,network
+
+The background must not have learned from the rows that are tested. `invented` is the share of suggestions with a word
+that occurs neither in the train split nor in the background; whole words of the prefix do not count.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from halfword import Model, load
+from halfword.core import metrics
+from halfword.data.dataset import Dataset, Split, open_dataset
+from halfword.evaluation.evaluate import evaluate
+from halfword.training.background import Background
+from halfword.training.options import NO_BACKGROUND, TrainOptions
+from halfword.training.train import train
+
+MOST_ROWS = 1500  # of which suggestions are counted
+
+
+def invented(model: Model, rows: list[str], words: set[str]) -> float:
+    """Return the share of suggestions that hold a word that nobody typed."""
+    prefixes = [row[: metrics.hashed_prefix_length(row)] for row in rows if len(row) >= metrics.SHORTEST_PREFIX + 1]
+    shown = holding = 0
+    for prefix, answer in zip(prefixes, model.complete_batch(prefixes), strict=True):
+        known = words.union(prefix.split(" ")[:-1])
+        shown += len(answer)
+        holding += sum(not known.issuperset(text.split()) for text in answer.texts)
+    return holding / max(shown, 1)
+
+
+def measure(data: Dataset, name: str, options: TrainOptions, words: set[str]) -> dict[str, Any]:
+    """Train one model and return what it is worth and what it costs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.halfword"
+        started = time.monotonic()
+        card = train(data, path, options)
+        seconds = time.monotonic() - started
+        model = load(path)
+        found = evaluate(model, data).to_json()
+        return {
+            "data": name,
+            "background": card.background.name if card.background is not None else None,
+            "mrr": found["metrics"]["mrr"],
+            "success": found["metrics"]["success"]["all"],
+            "invented": round(invented(model, data.rows(Split.TEST)[:MOST_ROWS], words), 4),
+            "megabytes": round(path.stat().st_size / 1e6, 2),
+            "seconds": round(seconds, 1),
+        }
+
+
+def main() -> None:
+    """Print the figures of each log, without and with the background."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("background")
+    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("--parts", default="popular,ngram")
+    given = parser.parse_args()
+    known = Background.open(given.background).words()
+    for folder in given.data:
+        data = open_dataset(folder)
+        words = known.union(*(query.split() for query in data.counts(Split.TRAIN)))
+        for background in (NO_BACKGROUND, given.background):
+            options = TrainOptions(parts=tuple(given.parts.split(",")), background=background)
+            print(json.dumps(measure(data, folder.name, options, words)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
