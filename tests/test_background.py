@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from halfword import load
 from halfword._engine import ArrayPlace, ModelFile, Ngram
+from halfword.cli.main import app
 from halfword.core.card import Card
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.model_file import Array, read_header, write_model
@@ -181,6 +183,13 @@ def test_a_small_log_completes_words_that_only_its_background_knows(tmp_path: Pa
     model = load(output)
     assert "new york" in model.complete("new yor").texts
     assert "book a computer" in model.complete("book a com").texts
+
+
+def test_the_command_says_what_a_model_stands_on(tmp_path: Path) -> None:
+    data, output = write_log(tmp_path / "log", ENGLISH), tmp_path / "my.halfword"
+    done = CliRunner().invoke(app, ["train", str(data), "--parts", "popular,ngram", "-o", str(output)])
+    assert done.exit_code == 0, done.output
+    assert "stands on default.halfword (licence: CC BY-SA 4.0)" in " ".join(done.output.split())
 
 
 def test_without_a_background_the_log_stands_alone(tmp_path: Path) -> None:

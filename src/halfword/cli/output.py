@@ -31,6 +31,8 @@ def print_learned(output: Path, card: "Card") -> None:
                 f"perplexity {best['valid_perplexity']:.3f} per character"
             )
         console.print(line)
+    if background := card.background:
+        console.print(f"{output}: stands on {background.name} (licence: {background.licence or 'not named'})")
 
 
 def table(*columns: str, caption: str | None = None) -> Table:
