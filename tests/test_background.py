@@ -275,7 +275,17 @@ def test_a_private_model_suggests_no_query_that_was_typed_once(tmp_path: Path) -
     assert "my secret wish" not in found[True]
 
 
-def test_what_an_array_of_a_background_holds_is_not_changed_by_reading(tmp_path: Path) -> None:
+def test_a_damaged_background_is_refused(tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy(parts=("ngram",)))
+    place = read_header(path).places["ngram.2.entry"]
+    content = bytearray(path.read_bytes())
+    content[place.begin] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match=r"ngram\.2\.entry does not match its checksum"):
+        Background.open(str(path))
+
+
+def test_a_background_tells_its_own_pieces_from_others(tmp_path: Path) -> None:
     path = write_toy(tmp_path / "toy.halfword", Toy(parts=("ngram", "network")))
     background = Background.open(str(path))
     assert background.has_pieces_of(background.arrays)

@@ -6,7 +6,7 @@ from pathlib import Path
 from halfword.core.checksums import Span, checksums_of, digest_of
 from halfword.core.errors import ModelFileError
 from halfword.core.files import open_regular
-from halfword.core.model_file import Header, Place
+from halfword.core.model_file import Array, Header, Place
 
 
 def check_arrays(path: Path, places: Mapping[str, Place]) -> None:
@@ -17,6 +17,14 @@ def check_arrays(path: Path, places: Mapping[str, Place]) -> None:
         raise ModelFileError(
             f"{path} is damaged: the array {damaged[0]} does not match its checksum{others}; copy or train it again"
         )
+
+
+def read_arrays(path: Path, header: Header) -> dict[str, Array]:
+    """Read all arrays of a model file into memory; one that is damaged is refused."""
+    check_arrays(path, header.places)
+    content = path.read_bytes()
+    places = header.places.items()
+    return {name: Array(place.dtype, content[place.begin : place.end], place.shape) for name, place in places}
 
 
 def damaged_arrays(path: Path, places: Mapping[str, Place]) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array, Header, read_header
+from halfword.core.verify import read_arrays
 from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
 from halfword.training.kneser_ney import Corpus
 from halfword.training.lexicon import TEXT, words_of
@@ -48,11 +49,7 @@ class Background:
         header = read_header(path)
         if not header.holds("pieces") or not header.holds("ngram"):
             raise ModelFileError(f"{path} has no memory to stand on; name a model file with one, or: --background none")
-        content = path.read_bytes()
-        arrays = {
-            name: Array(place.dtype, content[place.begin : place.end], place.shape)
-            for name, place in header.places.items()
-        }
+        arrays = read_arrays(path, header)
         segment = import_engine().Segmenter(open_model_file(path, header)).segment_batch
         return cls(path, header, arrays, Pieces.of(arrays, segment))
 

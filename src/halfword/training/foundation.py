@@ -8,6 +8,7 @@ from halfword.core.card import NetworkCard, PartsCard, PiecesCard
 from halfword.core.errors import ModelFileError, require
 from halfword.core.model_file import Array, read_header
 from halfword.core.progress import Event, Progress
+from halfword.core.verify import read_arrays
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine, open_model_file
 from halfword.training.options import TrainOptions
@@ -80,12 +81,7 @@ def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
     parts = {"pieces", *({"network"} & set(options.parts))}
     if not all(header.holds(part) for part in parts):
         raise ModelFileError(f"{base} has no network to take over; leave network out of --parts, or --base")
-    content = base.read_bytes()
-    arrays = {
-        name: Array(place.dtype, content[place.begin : place.end], place.shape)
-        for name, place in header.places.items()
-        if name.partition(".")[0] in parts
-    }
+    arrays = {name: array for name, array in read_arrays(base, header).items() if name.partition(".")[0] in parts}
     segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
     known = header.card.parts
     network = (known.network or NetworkCard()) if "network" in parts else None

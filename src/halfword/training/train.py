@@ -151,9 +151,9 @@ def _fitted(
     return arrays, policy, features
 
 
-def known_words(queries: Iterable[str], others: Iterable[str] = ()) -> dict[str, Array]:
-    """Return which words occur in the queries, and other known words, as an array for a model file."""
-    words = sorted({word for query in queries for word in query.split()}.union(others))
+def known_words(queries: Iterable[str]) -> dict[str, Array]:
+    """Return which words occur in the queries, as an array for a model file."""
+    words = sorted({word for query in queries for word in query.split()})
     return {"words.filter": Array("U64", import_engine().word_filter(words))}
 
 
