@@ -1,32 +1,16 @@
 #include "completer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
+#include "rank/selection.h"
 #include "sources/companions.h"
 #include "sources/popular_source.h"
 #include "sources/search_source.h"
 #include "sources/spellings.h"
 
 namespace halfword {
-namespace {
-
-Origin origin_of(const Proposal& proposal) {
-  const bool modelled = proposal.searched || proposal.companions > 0.0 || proposal.spellings > 0.0;
-  if (proposal.count == 0.0) return Origin::model;
-  return modelled ? Origin::both : Origin::popular;
-}
-
-/// A completion with the number by which answers are put in order.
-struct Shown {
-  Completion completion;
-  double order;
-};
-
-}  // namespace
-
 Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings) : policy_(policy) {
   if (settings.popular) popular_.emplace(file);
   if (settings.memory || settings.network) {
@@ -76,37 +60,11 @@ std::vector<Features> Completer::features(const Request& request, const Proposal
   return ranker_->features(request.typed, proposals);
 }
 
-/// Choose the likeliest proposals, as many as fit on a page or are asked for, and put them in order.
 Answer Completer::show(const Request& request, Proposals proposals) const {
-  const std::vector<double> scores = ranker_->log_probabilities(features(request, proposals));
-  const SearchOptions& options = request.options;
-  const double shift = options.conditional ? 0.0 : proposals.facts.log_probability;
-  std::vector<Shown> chosen;
-  chosen.reserve(scores.size());
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    Proposal& proposal = proposals.list()[i];
-    if (std::isnan(scores[i])) continue;  // a damaged model may say what is no number
-    const double added = characters_from(proposal.text, request.typed.size());
-    const Origin origin = origin_of(proposal);
-    chosen.push_back(
-        {{std::move(proposal.text), scores[i] + shift, origin}, scores[i] - policy_.length_penalty * added});
-  }
-  const auto likelier = [](const Shown& left, const Shown& right) {
-    return comes_first(left.completion, right.completion);
-  };
-  const auto most = std::min(chosen.size(), std::max(options.count, static_cast<std::size_t>(policy_.page)));
-  std::partial_sort(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(most), chosen.end(), likelier);
-  chosen.resize(most);
-  std::sort(chosen.begin(), chosen.end(), [](const Shown& left, const Shown& right) {
-    return left.order != right.order ? left.order > right.order : left.completion.text < right.completion.text;
-  });
-  Answer answer{{}, proposals.facts.timed_out, proposals.facts.cost};
-  const double floor = std::log(options.min_probability) + shift;
-  for (Shown& each : chosen) {
-    if (answer.completions.size() == options.count) break;
-    if (each.completion.score >= floor) answer.completions.push_back(std::move(each.completion));
-  }
-  return answer;
+  const std::vector<Features> rows = features(request, proposals);
+  const std::vector<double> scores = ranker_->log_probabilities(rows);
+  std::vector<Completion> shown = select({request, proposals, rows, scores}, policy_, ranker_->words());
+  return {std::move(shown), proposals.facts.timed_out, proposals.facts.cost};
 }
 
 Answer Completer::from_popular(const Request& request) const {
@@ -115,7 +73,12 @@ Answer Completer::from_popular(const Request& request) const {
 
 Answer Completer::from_model(const Request& request) const {
   const Deadline deadline(request.options.deadline_ms);
-  SearchResult found = model_->complete({request.typed}, request.options, {}, deadline);
+  SearchOptions options = request.options;
+  if (options.invent == Invent::never) {
+    throw std::invalid_argument("invent=\"never\" needs popularity beside the language model, which invents by itself");
+  }
+  options.min_probability = std::max(options.min_probability, 0.0);  // only a ranker has probabilities to judge by
+  SearchResult found = model_->complete({request.typed}, options, {}, deadline);
   return {std::move(found.completions), found.timed_out, found.cost};
 }
 

@@ -10,6 +10,9 @@
 
 namespace halfword {
 
+/// Whether texts with words that nobody typed are shown: none; those that are likely enough; all.
+enum class Invent { never, careful, freely };
+
 /// How wide, how far back and how long to search. The Python type of the same name is the only home of the defaults; it
 /// explains and checks the values.
 struct SearchOptions {
@@ -23,8 +26,9 @@ struct SearchOptions {
   bool conditional{};
   bool echo{};
   double haste{};
-  bool adapt{};  // the policy chooses beam, haste and whether to ask the network, by what popularity knows
-  double min_probability{};
+  bool adapt{};              // the policy chooses beam, haste and whether to ask the network, by what popularity knows
+  double min_probability{};  // below 0: the policy's
+  Invent invent{};
   double deadline_ms{};  // 0: none
 };
 

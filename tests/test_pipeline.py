@@ -13,18 +13,21 @@ from halfword import Completion, SearchOptions, load
 from halfword.core.errors import ModelFileError, OptionError, TextError
 from halfword.core.filters import Blocklist
 from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.options import Invent
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.filtered import Filtered
 from halfword.search.model import PARTS, Model, engine_options, import_engine
 from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellings, read_arrays
-from halfword.search.reference_ranker import PlainPipeline, PlainRanker
-from tests.toy import COUNTS, Toy, write_toy
+from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
+from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
 
-UNLIMITED = replace(DEFAULT_POLICY, read_limit_base=1e6)  # the plain search reads one hypothesis at a time
+SOBER = replace(DEFAULT_POLICY, min_probability=0.003, invented_min_probability=0.01, often_typed=3.0)
+UNLIMITED = replace(SOBER, read_limit_base=1e6)  # the plain search reads one hypothesis at a time
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
+BACKGROUND = ("abca", "ba", "d", "dab", "a")
 MANY = {f"a{letter}{other}": 1 for letter in "abcdé" for other in "abcd한국"} | {"cab d": 2}
 
 
@@ -48,8 +51,8 @@ def ranker_of(path: Path) -> PlainRanker:
     return PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")})
 
 
-def words_of(counts: dict[str, int]) -> set[str]:
-    return {word for query in counts for word in query.split()}
+def words_of(counts: dict[str, int]) -> KnownWords:
+    return KnownWords({word for query in counts for word in query.split()}, BACKGROUND)
 
 
 Pair = tuple[Model, PlainPipeline, Callable[[], float]]
@@ -59,7 +62,7 @@ Pair = tuple[Model, PlainPipeline, Callable[[], float]]
 def popular_and_network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline over popularity and a network, by the plain search."""
     policy = replace(UNLIMITED, length_penalty=request.param)
-    toy = Toy(parts=("popular", "network"), counts=QUERIES, ending=3.0, policy=policy)
+    toy = Toy(parts=("popular", "network"), counts=QUERIES, ending=3.0, policy=policy, background_words=BACKGROUND)
     path = write_toy(tmp_path_factory.mktemp("pair") / "pair.halfword", toy)
     model = load(path, precision="fp32", cache=False)
     search = PlainNeural(path, model._engine.segment_best)
@@ -70,7 +73,7 @@ def popular_and_network(request: pytest.FixtureRequest, tmp_path_factory: pytest
 @pytest.fixture(scope="module")
 def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline over all sources; the language model is the engine's."""
-    toy = Toy(parts=PARTS, counts=QUERIES, words=True, spellings=True, policy=ALWAYS_BOTH)
+    toy = Toy(parts=PARTS, counts=QUERIES, words=True, spellings=True, policy=ALWAYS_BOTH, background_words=BACKGROUND)
     path = write_toy(tmp_path_factory.mktemp("sources") / "sources.halfword", toy)
     search = load(path, parts=("ngram", "network"), cache=False)
     companions, spellings = PlainCompanions(list(QUERIES)), PlainSpellings(QUERIES, "")
@@ -105,7 +108,8 @@ OPTIONS = st.builds(
     count=st.sampled_from([1, 3, 10, 12]),
     beam=st.sampled_from([1, 2, 4]),
     haste=st.sampled_from([None, None, 0.0, 0.5]),
-    min_probability=st.sampled_from([0.0, 0.0, 0.01]),
+    min_probability=st.sampled_from([None, 0.0, 0.0, 0.01]),
+    invent=st.sampled_from(list(Invent)),
 )
 
 
@@ -178,7 +182,7 @@ def test_what_is_not_struck_out_stays_in_its_order(prefix: str, popular_path: Pa
 
 def test_the_length_penalty_puts_short_beginnings_first(tmp_path: Path) -> None:
     def order(penalty: float) -> list[str]:
-        toy = Toy(parts=PARTS, policy=replace(DEFAULT_POLICY, length_penalty=penalty))
+        toy = Toy(parts=PARTS, policy=replace(SHOWS_ALL, length_penalty=penalty))
         return texts(load(write_toy(tmp_path / "order.halfword", toy)).complete("ab"))
 
     def length_of_first(penalty: float) -> int:
@@ -235,7 +239,7 @@ def test_it_searches_the_harder_the_less_popularity_knows(
 
 def test_the_longest_searches_are_cut_short(tmp_path: Path) -> None:
     def cost(base: float) -> tuple[int, ...]:
-        policy = replace(DEFAULT_POLICY, read_limit_base=base, read_limit_per_beam=0.0)
+        policy = replace(SHOWS_ALL, read_limit_base=base, read_limit_per_beam=0.0)
         path = write_toy(tmp_path / "cut.halfword", Toy(parts=PARTS, counts=MANY, ending=3.0, policy=policy))
         return search_cost(path, PARTS, "b", SearchOptions(beam=50))
 
@@ -297,7 +301,7 @@ def test_a_ranker_that_makes_no_sense_is_refused(name: str, values: list[float],
 def test_a_ranker_of_other_features_is_refused(path: Path, tmp_path: Path) -> None:
     content, header = path.read_bytes(), read_header(path)
     arrays = {name: Array(place.dtype, content[place.begin : place.end]) for name, place in header.places.items()}
-    write_model(tmp_path / "old.halfword", arrays, header.card, features=header.features[:-1])
+    write_model(tmp_path / "old.halfword", arrays, header.card, features=header.features[1:])
     with pytest.raises(ModelFileError, match=r"looks at other features .* --base .*old\.halfword"):
         load(tmp_path / "old.halfword")
     assert load(tmp_path / "old.halfword", parts=("popular",)).complete("ab")

@@ -14,11 +14,12 @@ from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.model import engine_policy, import_engine, open_model_file
 from halfword.training.companions import learn_companions
 from halfword.training.kneser_ney import Corpus
+from halfword.training.known_words import word_arrays
 from halfword.training.network.weights import Weights, network_arrays
 from halfword.training.ngram import NgramOptions, learn_ngram
 from halfword.training.ranker import RankerWeights
 from halfword.training.spellings import learn_spellings
-from halfword.training.train import known_words, popular_arrays
+from halfword.training.train import popular_arrays
 
 if TYPE_CHECKING:
     from halfword import _engine
@@ -27,6 +28,7 @@ SPECIALS = ["<unk>", "<s>", "</s>"]
 PIECES = ["▁", "a", "b", "c", "d", "▁a", "▁ab", "ab", "abc", "▁b", "bc", "cd", "bcd", "▁cab", "da", "▁d", "é", "한국"]
 COUNTS = {"ab": 9, "ab cab": 5, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2}
 MEMORY = NgramOptions(order=4)
+SHOWS_ALL = replace(DEFAULT_POLICY, min_probability=0.0, invented_min_probability=0.0, often_typed=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +46,11 @@ class Toy:
     seed: int = 0
     counts: Mapping[str, int] = field(default_factory=lambda: COUNTS)  # what popularity and memory learn from
     memory: NgramOptions = MEMORY
+    background_words: tuple[str, ...] = ()
     words: bool = False  # whether words that were typed together are remembered too
     spellings: bool = False  # whether queries are looked for in other spellings too
     arrays: Mapping[str, list[float]] = field(default_factory=dict)  # of 32-bit floats, that replace others
-    policy: Policy = DEFAULT_POLICY
+    policy: Policy = SHOWS_ALL
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -67,7 +70,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
     if "popular" in toy.parts:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
-        arrays |= known_words(toy.counts)
+        arrays |= word_arrays(toy.counts, toy.background_words)
         arrays |= random_ranker(chance).arrays()
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())

@@ -14,6 +14,7 @@
 #include "completer.h"
 #include "lm/kernels/yardstick.h"
 #include "lm/ngram.h"
+#include "rank/duplicates.h"
 #include "search/parallel.h"
 #include "search/starts.h"
 #include "sources/companions.h"
@@ -147,12 +148,25 @@ nb::dict popular_arrays(std::vector<std::pair<std::string, std::uint32_t>> queri
     arrays = build_popular(std::move(queries));
   }
   nb::dict result;
-  result["popular.text"] = nb::make_tuple("U8", to_bytes(arrays.text));
-  result["popular.bucket_begin"] = nb::make_tuple("U32", to_bytes(arrays.bucket_begin));
+  result["popular.text"] = nb::make_tuple("U8", to_bytes(arrays.texts.text));
+  result["popular.bucket_begin"] = nb::make_tuple("U32", to_bytes(arrays.texts.bucket_begin));
   result["popular.count"] = nb::make_tuple("U32", to_bytes(arrays.count));
   result["popular.block_max"] = nb::make_tuple("U32", to_bytes(arrays.block_max));
   result["popular.block_sum"] = nb::make_tuple("U64", to_bytes(arrays.block_sum));
   result["popular.range_max"] = nb::make_tuple("U32", to_bytes(arrays.range_max));
+  return result;
+}
+
+nb::dict lexicon_arrays(std::vector<std::string> words) {
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  const SortedTextArrays arrays = build_sorted_texts(views);
+  nb::dict result;
+  result["lexicon.text"] = nb::make_tuple("U8", to_bytes(arrays.text));
+  result["lexicon.bucket_begin"] = nb::make_tuple("U32", to_bytes(arrays.bucket_begin));
+  const std::vector<std::uint32_t> size{static_cast<std::uint32_t>(words.size())};
+  result["lexicon.size"] = nb::make_tuple("U32", to_bytes(size));
   return result;
 }
 
@@ -313,6 +327,9 @@ NB_MODULE(_engine, module) {
       .def_rw("haste", &SearchOptions::haste)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)
+      .def_prop_rw(
+          "invent", [](const SearchOptions& options) { return static_cast<int>(options.invent); },
+          [](SearchOptions& options, int value) { options.invent = static_cast<Invent>(std::clamp(value, 0, 2)); })
       .def_rw("deadline_ms", &SearchOptions::deadline_ms);
 
   nb::class_<Policy>(module, "Policy", "Which sources are asked, how hard, and what is shown.")
@@ -339,7 +356,10 @@ NB_MODULE(_engine, module) {
       .def_rw("spellings_most_alike", &Policy::spellings_most_alike)
       .def_rw("spellings_fewest_letters", &Policy::spellings_fewest_letters)
       .def_rw("page", &Policy::page)
-      .def_rw("length_penalty", &Policy::length_penalty);
+      .def_rw("length_penalty", &Policy::length_penalty)
+      .def_rw("min_probability", &Policy::min_probability)
+      .def_rw("invented_min_probability", &Policy::invented_min_probability)
+      .def_rw("often_typed", &Policy::often_typed);
 
   nb::class_<Pieces>(module, "Segmenter", "Cuts queries into the pieces of a model file.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
@@ -455,6 +475,8 @@ NB_MODULE(_engine, module) {
   module.def(
       "word_filter", [](const std::vector<std::string>& words) { return to_bytes(build_word_filter(words)); },
       "words"_a, "The array of a filter that knows these words.");
+  module.def("lexicon_arrays", &lexicon_arrays, "words"_a, "The arrays of a list of these words.");
+  module.def("plain_form", &plain_form, "text"_a, "What near-duplicates of a text have in common with it.");
   module.def("available_kernels", [] {
     std::vector<std::string> names;
     for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);

@@ -23,8 +23,10 @@ double log_of(double probability) {
   return probability <= least_probability ? least : std::log(probability);
 }
 
+std::string_view from(std::string_view text, std::size_t begin) { return text.substr(std::min(begin, text.size())); }
+
 double spaces_from(std::string_view text, std::size_t begin) {
-  const std::string_view part = text.substr(std::min(begin, text.size()));
+  const std::string_view part = from(text, begin);
   return std::min(static_cast<double>(std::count(part.begin(), part.end(), ' ')), most_words);
 }
 
@@ -86,13 +88,13 @@ double lowest_found(const Proposals& proposals) {
 }  // namespace
 
 double characters_from(std::string_view text, std::size_t begin) {
-  const std::string_view part = text.substr(std::min(begin, text.size()));
+  const std::string_view part = from(text, begin);
   const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
   return static_cast<double>(std::count_if(part.begin(), part.end(), begins));
 }
 
 std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
-                                  const WordFilter& words) {
+                                  const Lexicon& words) {
   const Estimator estimator(mixture, proposals);
   const Features shared = prefix_part(prefix, proposals.facts);
   const double lowest = lowest_found(proposals);
@@ -116,8 +118,9 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
     set(each, Feature::added_characters, added);
     set(each, Feature::added_words, spaces_from(proposal.text, prefix.size()));
     set(each, Feature::breadth_of_added, breadth * added);
-    const double unseen = typed ? 0.0 : static_cast<double>(words.unknown_words(proposal.text, begun));
-    set(each, Feature::unseen_words, std::min(unseen, most_unseen));
+    const UnknownWords unknown = typed ? UnknownWords{} : words.unknown_words(from(proposal.text, begun));
+    set(each, Feature::unseen_words, std::min(static_cast<double>(unknown.unseen), most_unseen));
+    set(each, Feature::invented_words, std::min(static_cast<double>(unknown.invented), most_unseen));
     set(each, Feature::log_companions, log_of(proposal.companions));
     set(each, Feature::log_spellings, log_of(proposal.spellings));
   }

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "sources/proposals.h"
-#include "store/word_filter.h"
+#include "store/lexicon.h"
 
 namespace halfword {
 
 /// What the ranker looks at. The first ones are of the prefix, the others of a proposal; `search/reference_ranker.py`
-/// explains them.
+/// explains them. New ones come last: a file whose ranker knows fewer is read as if it gave the others no weight.
 enum class Feature : std::size_t {
   log_distinct,
   log_total,
@@ -31,14 +31,15 @@ enum class Feature : std::size_t {
   unseen_words,
   log_companions,
   log_spellings,
+  invented_words,
 };
 
 constexpr std::size_t prefix_features = 5;
-constexpr std::array<const char*, 18> feature_names{
-    "log_distinct", "log_total",      "after_space",      "typed_words", "typed_characters",
-    "estimate",     "model_score",    "searched",         "log_count",   "log_share",
-    "typed",        "typed_once",     "added_characters", "added_words", "breadth_of_added",
-    "unseen_words", "log_companions", "log_spellings"};
+constexpr std::array<const char*, 19> feature_names{
+    "log_distinct", "log_total",      "after_space",      "typed_words",   "typed_characters",
+    "estimate",     "model_score",    "searched",         "log_count",     "log_share",
+    "typed",        "typed_once",     "added_characters", "added_words",   "breadth_of_added",
+    "unseen_words", "log_companions", "log_spellings",    "invented_words"};
 using Features = std::array<float, feature_names.size()>;
 
 /// How the sources' opinions become one first estimate (see `search/reference_ranker.py`); fitted, and kept in the
@@ -57,6 +58,6 @@ double characters_from(std::string_view text, std::size_t begin);
 
 /// The features of every proposal for a prefix, in the order of the proposals.
 std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
-                                  const WordFilter& words);
+                                  const Lexicon& words);
 
 }  // namespace halfword

@@ -36,6 +36,9 @@ struct Policy {
   // What is shown.
   double page{};
   double length_penalty{};
+  double min_probability{};
+  double invented_min_probability{};
+  double often_typed{};
 };
 
 /// How hard to search for one prefix.

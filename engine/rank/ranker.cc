@@ -29,20 +29,18 @@ Mixture read_mixture(const ModelFile& file) {
 
 }  // namespace
 
-Ranker::Ranker(const ModelFile& file)
-    : mixture_(read_mixture(file)),
-      words_(file),
-      mean_(read(file, "mean", feature_names.size())),
-      scale_(read(file, "scale", feature_names.size())),
-      linear_(read(file, "linear", feature_names.size())),
-      none_(read(file, "none", prefix_features + 1)) {
+Ranker::Ranker(const ModelFile& file) : mixture_(read_mixture(file)), words_(file) {
+  const std::size_t known = file.array<float>("ranker.mean").size();
   const std::size_t units = file.array<float>("ranker.output").size();
+  if (known < prefix_features || known > feature_names.size()) throw ModelFileError("the ranker's mean makes no sense");
   if (units > most_hidden) throw ModelFileError("the ranker has too many hidden units");
-  const std::span<const float> by_unit = read(file, "hidden", units * feature_names.size());
+  mean_ = read(file, "mean", known);
+  scale_ = read(file, "scale", known);
+  linear_ = read(file, "linear", known);
+  none_ = read(file, "none", prefix_features + 1);
+  const std::span<const float> by_unit = read(file, "hidden", units * known);
   hidden_.resize(by_unit.size());
-  for (std::size_t i = 0; i < by_unit.size(); ++i) {
-    hidden_[i % feature_names.size() * units + i / feature_names.size()] = by_unit[i];
-  }
+  for (std::size_t i = 0; i < by_unit.size(); ++i) hidden_[i % known * units + i / known] = by_unit[i];
   hidden_bias_ = read(file, "hidden_bias", units);
   output_ = read(file, "output", units);
   const auto positive = [](float value) { return value >= 1e-6F; };
@@ -53,7 +51,7 @@ double Ranker::worth_of(const Features& features, std::vector<float>& sums) cons
   const std::size_t units = output_.size();
   sums.assign(hidden_bias_.begin(), hidden_bias_.end());
   float worth = 0.0F;
-  for (std::size_t i = 0; i < features.size(); ++i) {
+  for (std::size_t i = 0; i < mean_.size(); ++i) {
     const float scaled = (features[i] - mean_[i]) / scale_[i];
     worth += linear_[i] * scaled;
     const float* row = hidden_.data() + i * units;

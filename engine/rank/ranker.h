@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "rank/features.h"
+#include "store/lexicon.h"
 #include "store/model_file.h"
-#include "store/word_filter.h"
 
 namespace halfword {
 
@@ -26,6 +26,8 @@ class Ranker {
     return features_of(prefix, proposals, mixture_, words_);
   }
 
+  const Lexicon& words() const { return words_; }
+
   /// The log-probabilities of proposals with these features.
   std::vector<double> log_probabilities(std::span<const Features> features) const;
 
@@ -34,8 +36,8 @@ class Ranker {
   double worth_of_none(const Features& features) const;
 
   Mixture mixture_;
-  WordFilter words_;
-  std::span<const float> mean_;
+  Lexicon words_;
+  std::span<const float> mean_;  // of the features that this ranker knows, which may be fewer than there are
   std::span<const float> scale_;
   std::span<const float> linear_;
   std::vector<float> hidden_;  // one row per feature, so that all hidden units are summed up side by side

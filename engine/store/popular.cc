@@ -8,47 +8,14 @@
 namespace halfword {
 namespace {
 
-constexpr std::size_t bucket_size = 16;
 constexpr std::size_t block_size = 32;
-constexpr std::size_t longest_shared = 255;
 
 std::size_t divide_up(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
 
 /// The number of rows of `range_max`: one for each power of two up to the number of blocks.
 std::size_t range_rows(std::size_t blocks) { return static_cast<std::size_t>(std::bit_width(blocks)); }
 
-void append_length(std::vector<std::uint8_t>& text, std::size_t length) {
-  for (; length >= 128; length /= 128) text.push_back(static_cast<std::uint8_t>(128 + length % 128));
-  text.push_back(static_cast<std::uint8_t>(length));
-}
-
-void append_bytes(std::vector<std::uint8_t>& text, std::string_view bytes) {
-  append_length(text, bytes.size());
-  text.insert(text.end(), bytes.begin(), bytes.end());
-}
-
-std::size_t shared_length(std::string_view left, std::string_view right) {
-  const auto ends = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
-  return std::min(static_cast<std::size_t>(ends.first - left.begin()), longest_shared);
-}
-
 using Counted = std::pair<std::string, std::uint32_t>;
-
-void build_text(const std::vector<Counted>& queries, PopularArrays& arrays) {
-  for (std::size_t i = 0; i < queries.size(); ++i) {
-    const std::string& query = queries[i].first;
-    if (i % bucket_size == 0) {
-      arrays.bucket_begin.push_back(static_cast<std::uint32_t>(arrays.text.size()));
-      append_bytes(arrays.text, query);
-    } else {
-      const std::size_t shared = shared_length(queries[i - 1].first, query);
-      arrays.text.push_back(static_cast<std::uint8_t>(shared));
-      append_bytes(arrays.text, std::string_view(query).substr(shared));
-    }
-    if (arrays.text.size() > UINT32_MAX) throw std::length_error("the queries need more than 4 GiB");
-  }
-  arrays.bucket_begin.push_back(static_cast<std::uint32_t>(arrays.text.size()));
-}
 
 void build_blocks(PopularArrays& arrays) {
   std::uint64_t sum = 0;
@@ -81,53 +48,6 @@ void build_range_max(PopularArrays& arrays) {
   }
 }
 
-/// Read a length from the front of `rest`; false if there is none.
-bool take_length(std::span<const std::uint8_t>& rest, std::size_t& length) {
-  length = 0;
-  for (int shift = 0; shift < 35 && !rest.empty(); shift += 7) {
-    const std::uint8_t digit = rest.front();
-    rest = rest.subspan(1);
-    length += static_cast<std::size_t>(digit & 127) << shift;
-    if (digit < 128) return true;
-  }
-  return false;
-}
-
-/// Reads one bucket query by query; `query` holds the current one. A damaged bucket ends early.
-class BucketReader {
- public:
-  explicit BucketReader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
-
-  bool next() {
-    std::size_t shared = 0;
-    if (!first_) {
-      if (rest_.empty()) return false;
-      shared = std::min<std::size_t>(rest_.front(), query.size());
-      rest_ = rest_.subspan(1);
-    }
-    first_ = false;
-    std::size_t length = 0;
-    if (!take_length(rest_, length) || length > rest_.size()) return false;
-    query.resize(shared);
-    query.append(reinterpret_cast<const char*>(rest_.data()), length);
-    rest_ = rest_.subspan(length);
-    return true;
-  }
-
-  std::string query;
-
- private:
-  std::span<const std::uint8_t> rest_;
-  bool first_ = true;
-};
-
-/// The first query of a bucket, without copying it.
-std::string_view head_of(std::span<const std::uint8_t> bucket) {
-  std::size_t length = 0;
-  if (!take_length(bucket, length)) return {};
-  return {reinterpret_cast<const char*>(bucket.data()), std::min(length, bucket.size())};
-}
-
 /// The smallest text that sorts after every text that begins with `prefix`. The last byte of UTF-8 is never 255, so it
 /// can be raised by one.
 std::string end_of(std::string_view prefix) {
@@ -144,8 +64,11 @@ PopularArrays build_popular(std::vector<Counted> queries) {
   if (std::adjacent_find(queries.begin(), queries.end(), same) != queries.end()) {
     throw std::invalid_argument("a query is listed twice");
   }
+  std::vector<std::string_view> texts(queries.size());
+  std::transform(queries.begin(), queries.end(), texts.begin(),
+                 [](const Counted& each) -> std::string_view { return each.first; });
   PopularArrays arrays;
-  build_text(queries, arrays);
+  arrays.texts = build_sorted_texts(texts);
   arrays.count.reserve(queries.size());
   for (const Counted& query : queries) arrays.count.push_back(query.second);
   build_blocks(arrays);
@@ -154,15 +77,14 @@ PopularArrays build_popular(std::vector<Counted> queries) {
 }
 
 Popular::Popular(const ModelFile& file)
-    : text_(file.array<std::uint8_t>("popular.text")),
-      bucket_begin_(file.array<std::uint32_t>("popular.bucket_begin")),
-      count_(file.array<std::uint32_t>("popular.count")),
+    : count_(file.array<std::uint32_t>("popular.count")),
+      texts_(file, "popular", count_.size()),
       block_max_(file.array<std::uint32_t>("popular.block_max")),
       block_sum_(file.array<std::uint64_t>("popular.block_sum")),
       range_max_(file.array<std::uint32_t>("popular.range_max")) {
   const std::size_t blocks = divide_up(count_.size(), block_size);
-  const bool whole = bucket_begin_.size() == divide_up(count_.size(), bucket_size) + 1 && block_max_.size() == blocks &&
-                     block_sum_.size() == blocks + 1 && range_max_.size() == range_rows(blocks) * blocks;
+  const bool whole = block_max_.size() == blocks && block_sum_.size() == blocks + 1 &&
+                     range_max_.size() == range_rows(blocks) * blocks;
   if (!whole) throw ModelFileError("the arrays of the popularity index do not fit each other");
 }
 
@@ -208,15 +130,15 @@ class Popular::Stretches {
 
 TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, bool echo) const {
   count = std::min(count, size());
-  const Place first = lower_bound(prefix);
-  const std::size_t end = prefix.empty() ? size() : lower_bound(end_of(prefix)).position;
+  const SortedTexts::Place first = texts_.lower_bound(prefix);
+  const std::size_t end = prefix.empty() ? size() : texts_.lower_bound(end_of(prefix)).position;
   const std::uint32_t exactly = first.exact && first.position < end ? count_[first.position] : 0;
   TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), exactly, first.position,
                      end};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {
-    const Place itself = lower_bound(prefix.substr(0, prefix.size() - 1));
+    const SortedTexts::Place itself = texts_.lower_bound(prefix.substr(0, prefix.size() - 1));
     if (itself.exact) {
       stretches.add(itself.position, itself.position + 1);
       typed.total += count_[itself.position];
@@ -244,45 +166,11 @@ std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t c
 }
 
 std::uint32_t Popular::count_of(std::string_view query, std::size_t first, std::size_t last) const {
-  const Place place = lower_bound(query, first, last);
+  const SortedTexts::Place place = texts_.lower_bound(query, first, last);
   return place.exact ? count_[place.position] : 0;
 }
 
-std::span<const std::uint8_t> Popular::bucket(std::size_t index) const {
-  const std::size_t end = std::min<std::size_t>(bucket_begin_[index + 1], text_.size());
-  const std::size_t begin = std::min<std::size_t>(bucket_begin_[index], end);
-  return text_.subspan(begin, end - begin);
-}
-
-TypedQuery Popular::at(std::size_t position) const {
-  BucketReader reader(bucket(position / bucket_size));
-  for (std::size_t step = 0; step <= position % bucket_size; ++step) {
-    if (!reader.next()) break;
-  }
-  return {std::move(reader.query), count_[position]};
-}
-
-/// The last bucket in [low, high) whose first query is not after `query`; `low` if there is none.
-std::size_t Popular::last_bucket_not_after(std::string_view query, std::size_t low, std::size_t high) const {
-  while (high - low > 1) {
-    const std::size_t middle = low + (high - low) / 2;
-    (head_of(bucket(middle)) <= query ? low : high) = middle;
-  }
-  return low;
-}
-
-/// The first position in [begin, last) whose query is not before `query`; all queries before `begin` must be.
-Popular::Place Popular::lower_bound(std::string_view query, std::size_t begin, std::size_t last) const {
-  if (begin >= last) return {last, false};
-  const std::size_t index = last_bucket_not_after(query, begin / bucket_size, divide_up(last, bucket_size));
-  std::size_t position = index * bucket_size;
-  const std::size_t end = std::min(position + bucket_size, size());
-  for (BucketReader reader(bucket(index)); position < end && reader.next(); ++position) {
-    if (reader.query >= query) return {position, reader.query == query};
-  }
-  // The next bucket begins after `query`, or there is none.
-  return {end, false};
-}
+TypedQuery Popular::at(std::size_t position) const { return {texts_.at(position), count_[position]}; }
 
 std::size_t Popular::best_in(std::size_t begin, std::size_t end) const {
   std::size_t best = begin;

@@ -9,25 +9,17 @@
 
 #include "completion.h"
 #include "store/model_file.h"
+#include "store/sorted_texts.h"
 
 namespace halfword {
 
 /// The popularity index as flat arrays, in the layout of the model file.
 ///
-/// Queries are sorted by their UTF-8 bytes, which is the order of code points, and divided into buckets of 16. A bucket
-/// is front-coded: it holds its first query whole and, for each further query, only what differs from the one before:
-///
-///     first:   length, bytes
-///     further: shared (one byte), length, bytes      (lengths are base-128 integers, low digits first)
-///
-/// `shared` is the number of bytes that a query has in common with the one before it.
-///
-/// Counts are stored in the same order, in blocks of 32, with the largest count and the running sum of each block.
-/// `range_max` is a sparse table that answers "which of the blocks i to j holds the largest count?" with two look-ups:
-/// row k gives, for every block i, the best of the 2^k blocks from i on; the leftmost wins a tie.
+/// Counts are stored in the order of the sorted queries, in blocks of 32, with the largest count and the running sum of
+/// each block. `range_max` is a sparse table that answers "which of the blocks i to j holds the largest count?" with
+/// two look-ups: row k gives, for every block i, the best of the 2^k blocks from i on; the leftmost wins a tie.
 struct PopularArrays {
-  std::vector<std::uint8_t> text;
-  std::vector<std::uint32_t> bucket_begin;  // where each bucket begins in `text`, and where the last one ends
+  SortedTextArrays texts;
   std::vector<std::uint32_t> count;
   std::vector<std::uint32_t> block_max;
   std::vector<std::uint64_t> block_sum;  // the sum of all counts before each block, and the sum of all
@@ -80,24 +72,15 @@ class Popular {
   std::size_t size() const { return count_.size(); }
 
  private:
-  struct Place {
-    std::size_t position;
-    bool exact;
-  };
   class Stretches;
 
-  Place lower_bound(std::string_view query) const { return lower_bound(query, 0, size()); }
-  Place lower_bound(std::string_view query, std::size_t begin, std::size_t end) const;
-  std::size_t last_bucket_not_after(std::string_view query, std::size_t low, std::size_t high) const;
   std::size_t best_in(std::size_t begin, std::size_t end) const;
   std::size_t best_block(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_of(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_before(std::size_t position) const;
-  std::span<const std::uint8_t> bucket(std::size_t index) const;
 
-  std::span<const std::uint8_t> text_;
-  std::span<const std::uint32_t> bucket_begin_;
   std::span<const std::uint32_t> count_;
+  SortedTexts texts_;
   std::span<const std::uint32_t> block_max_;
   std::span<const std::uint64_t> block_sum_;
   std::span<const std::uint32_t> range_max_;

@@ -39,8 +39,8 @@ std::vector<std::uint64_t> build_word_filter(std::span<const std::string> words)
   return filter;
 }
 
-WordFilter::WordFilter(const ModelFile& file) : bits_(file.array<std::uint64_t>("words.filter")) {
-  if (bits_.empty()) throw ModelFileError("the filter of known words is empty");
+WordFilter::WordFilter(const ModelFile& file, const std::string& name) : bits_(file.array<std::uint64_t>(name)) {
+  if (bits_.empty()) throw ModelFileError("the filter " + name + " is empty");
 }
 
 bool WordFilter::knows(std::string_view word) const {
@@ -50,16 +50,6 @@ bool WordFilter::knows(std::string_view word) const {
     return known;
   });
   return known;
-}
-
-std::uint32_t WordFilter::unknown_words(std::string_view text, std::size_t begin) const {
-  std::uint32_t unknown = 0;
-  for (std::size_t first = std::min(begin, text.size()); first < text.size();) {
-    const std::size_t last = std::min(text.find(' ', first), text.size());
-    if (last > first && !knows(text.substr(first, last - first))) ++unknown;
-    first = last + 1;
-  }
-  return unknown;
 }
 
 }  // namespace halfword

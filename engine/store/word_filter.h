@@ -13,16 +13,13 @@ namespace halfword {
 /// The bits of a Bloom filter over words, as an array of a model file.
 std::vector<std::uint64_t> build_word_filter(std::span<const std::string> words);
 
-/// Which words occur in training queries, as a Bloom filter: a word that occurs is always known; of those that do not,
+/// Which words occur in some queries, as a Bloom filter: a word that occurs is always known; of those that do not,
 /// fewer than one in a hundred is taken for known.
 class WordFilter {
  public:
-  explicit WordFilter(const ModelFile& file);
+  WordFilter(const ModelFile& file, const std::string& name);
 
   bool knows(std::string_view word) const;
-
-  /// How many words of `text` are unknown, those left out that end before `begin`.
-  std::uint32_t unknown_words(std::string_view text, std::size_t begin) const;
 
  private:
   std::span<const std::uint64_t> bits_;

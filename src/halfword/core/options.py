@@ -2,12 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from typing import Any, TypedDict
 
 from halfword.core.errors import OptionError
 from halfword.core.fields import option
 
 MOST_COMPLETIONS = 1000
+
+
+class Invent(StrEnum):
+    """Whether texts are shown that hold a word which is neither in the log nor in its background."""
+
+    NEVER = "never"
+    CAREFUL = "careful"  # those that are likely enough
+    FREELY = "freely"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +33,10 @@ class SearchOptions:
     haste: float | None = None  # how far estimates of the cost of an end are trusted; 0: exact search. None: the
     # model's policy chooses beam and haste per prefix, and whether the network is asked (a single part: exact search)
     conditional: bool = True  # score log p(text | prefix); else log p(text)
-    min_probability: float = 0.0  # p(text | prefix) below which nothing is offered
+    min_probability: float | None = option(
+        None, "Offer nothing less likely than this; left out, what the model's training found worth showing."
+    )
+    invent: Invent = option(Invent.CAREFUL, "Offer words that nobody typed: never, careful (likely ones) or freely.")
     deadline_ms: float | None = None  # return the best found by then
     echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
 
@@ -45,7 +57,8 @@ class SearchFields(TypedDict, total=False):
     prune: bool
     haste: float | None
     conditional: bool
-    min_probability: float
+    min_probability: float | None
+    invent: Invent | str
     deadline_ms: float | None
     echo: bool
 
@@ -60,11 +73,15 @@ _RANGES: dict[str, tuple[type, float, float]] = {
     "min_probability": (float, 0.0, 1.0),
     "deadline_ms": (float, 0.001, 3_600_000),
 }
-_MAY_BE_NONE = {"retrace", "haste", "deadline_ms"}
+_MAY_BE_NONE = {"retrace", "haste", "min_probability", "deadline_ms"}
 
 
 def _check(name: str, value: object) -> None:
     if value is None and name in _MAY_BE_NONE:
+        return
+    if name == "invent":
+        if value not in list(Invent):
+            raise OptionError(f"invent must be one of {', '.join(Invent)}, got {value!r}")
         return
     if name not in _RANGES:
         if not isinstance(value, bool):
@@ -79,6 +96,7 @@ def _check(name: str, value: object) -> None:
 
 
 DEFAULTS = SearchOptions()
+UNFILTERED = SearchOptions(min_probability=0.0, invent=Invent.FREELY)  # everything that the ranker has found
 
 
 def with_fields(options: SearchOptions, given: Mapping[str, Any]) -> SearchOptions:

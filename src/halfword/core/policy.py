@@ -45,6 +45,9 @@ class Policy:
     page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same
     length_penalty: float = 0.05  # nats per added character in the order of the answers: a short beginning helps more
     # people than one long query; fitted
+    min_probability: float = 0.002  # a suggestion that is less likely is not shown; fitted
+    invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
+    often_typed: float = 5.0  # a near-duplicate of a likelier suggestion is shown if it was typed so often
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -60,9 +63,8 @@ class Policy:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Return the policy with these numbers, which must be all of them."""
-        names = {each.name for each in fields(cls)}
-        wrong = sorted(names ^ set(values))
+        """Return the policy with these numbers; those that a file of an earlier version lacks have their defaults."""
+        wrong = sorted(set(values) - {each.name for each in fields(cls)})
         if wrong:
             raise ModelFileError(f"the policy's numbers do not fit this version ({', '.join(wrong)})")
         return cls(**values)
@@ -93,5 +95,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "spellings_fewest_letters": (1.0, 100.0),
     "page": (1.0, 100.0),
     "length_penalty": (-1.0, 10.0),
+    "min_probability": (0.0, 1.0),
+    "invented_min_probability": (0.0, 1.0),
+    "often_typed": (0.0, 1e9),
 }
 DEFAULT_POLICY = Policy()

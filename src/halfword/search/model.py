@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Unpack
 
 from halfword.core.errors import MissingExtraError, ModelFileError, OptionError, TextError
 from halfword.core.model_file import Header, read_header
-from halfword.core.options import DEFAULTS, SearchFields, SearchOptions, with_fields
+from halfword.core.options import DEFAULTS, Invent, SearchFields, SearchOptions, with_fields
 from halfword.core.policy import Policy
 from halfword.core.text import PROFILES, Profile, normalise_prefix
 from halfword.core.verify import check_arrays
@@ -156,7 +156,8 @@ def _check_features(path: Path, header: Header, parts: Collection[str]) -> None:
     """Refuse a ranker that was fitted to other features than the engine computes."""
     if len(parts) < 2 or "popular" not in parts:
         return
-    if list(header.features) != import_engine().feature_names():
+    known = import_engine().feature_names()
+    if not header.features or list(header.features) != known[: len(header.features)]:
         raise ModelFileError(
             f"{path}: its ranker looks at other features than this version; "
             f"fit it again with: halfword train DATA --base {path} -o NEW"
@@ -180,9 +181,11 @@ def open_model_file(
 def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
     """Return `options` as the engine takes them; where they leave a choice, `adapt` or a limit that is none."""
     converted: _engine.SearchOptions = import_engine().SearchOptions()
-    open_choices = {"haste": 0.0, "retrace": 2**63 - 1, "deadline_ms": 0.0}
+    open_choices = {"haste": 0.0, "retrace": 2**63 - 1, "deadline_ms": 0.0, "min_probability": -1.0}
     for field in SearchOptions.__slots__:
         value = getattr(options, field)
+        if field == "invent":
+            value = list(Invent).index(Invent(value))
         setattr(converted, field, open_choices[field] if value is None else value)
     converted.adapt = options.haste is None
     return converted

@@ -18,7 +18,8 @@ The features that the ranker looks at, those of the prefix first:
   0, and 1;
 - `added_characters`, `added_words`: what q has beyond the prefix; `breadth_of_added`: `log_distinct` times the former;
 - `unseen_words`: words of q, those that the prefix has whole left out, that occur in no training query, three at most;
-- `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say.
+- `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say;
+- `invented_words`: those of the unseen words that the background does not know either, three at most.
 """
 
 import math
@@ -29,10 +30,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.options import DEFAULTS, Invent, SearchOptions
 from halfword.core.policy import Policy
 from halfword.core.text import normalise_prefix
+from halfword.core.words import words_in
 from halfword.search.model import Answer, Completion
+from halfword.search.reference_selection import select
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
@@ -52,6 +55,22 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownWords:
+    """The words that occur in training queries, and those of the background."""
+
+    typed: Collection[str]
+    background: Collection[str] = ()
+
+    def unseen(self, text: str) -> int:
+        """Return how many words of a text nobody typed."""
+        return sum(word not in self.typed for word in words_in(text))
+
+    def invented(self, text: str) -> int:
+        """Return how many of them the background does not know either."""
+        return sum(word not in self.typed and word not in self.background for word in words_in(text))
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of a prefix: how often queries that begin so were typed, and how many there are."""
 
@@ -62,7 +81,7 @@ class Facts:
 
 
 def features_of(
-    prefix: str, proposals: Mapping[str, Proposal], facts: Facts, mixture: Sequence[float], words: Collection[str]
+    prefix: str, proposals: Mapping[str, Proposal], facts: Facts, mixture: Sequence[float], words: KnownWords
 ) -> dict[str, list[float]]:
     """Return the features of every proposal, in the order in which the engine has them."""
     found = [each.model_score for each in proposals.values() if each.model_score is not None]
@@ -81,12 +100,10 @@ def features_of(
     }
 
 
-def _own(
-    prefix: str, text: str, proposal: Proposal, facts: Facts, lowest: float, words: Collection[str]
-) -> list[float]:
+def _own(prefix: str, text: str, proposal: Proposal, facts: Facts, lowest: float, words: KnownWords) -> list[float]:
     added = len(text) - len(prefix)
     begun = prefix.rfind(" ") + 1
-    unseen = 0 if proposal.count else sum(word not in words for word in text[begun:].split())
+    added_text = "" if proposal.count else text[begun:]
     return [
         lowest if proposal.model_score is None else max(proposal.model_score, LEAST_SCORE),
         float(proposal.model_score is not None),
@@ -97,9 +114,10 @@ def _own(
         added,
         min(text[len(prefix) :].count(" "), _MOST_WORDS),
         math.log1p(facts.distinct) * added,
-        min(unseen, _MOST_UNSEEN),
+        min(words.unseen(added_text), _MOST_UNSEEN),
         math.log(max(proposal.companions, LEAST_PROBABILITY)),
         math.log(max(proposal.spellings, LEAST_PROBABILITY)),
+        min(words.invented(added_text), _MOST_UNSEEN),
     ]
 
 
@@ -153,7 +171,7 @@ class PlainPipeline:
     search: Search
     ranker: PlainRanker
     policy: Policy
-    words: Collection[str]
+    words: "KnownWords"
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
 
@@ -164,12 +182,16 @@ class PlainPipeline:
         facts, proposals = self.propose(prefix, replace(options, count=wanted))
         features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words)
         scores = self.ranker.log_probabilities(features)
-        likeliest = sorted(scores, key=lambda text: (-scores[text], text))[:wanted]
-        penalty = self.policy.length_penalty
-        shown = sorted(likeliest, key=lambda text: (penalty * (len(text) - len(prefix)) - scores[text], text))
-        floor = math.log(options.min_probability) if options.min_probability else -math.inf
-        kept = [text for text in shown if scores[text] >= floor][: options.count]
-        return Answer(Completion(text, scores[text], self._origin(proposals[text])) for text in kept)
+        begun = prefix.rfind(" ") + 1
+        shown = select(
+            prefix,
+            scores,
+            lambda text: proposals[text].count,
+            lambda text: self.words.invented(text[begun:]) > 0,
+            options,
+            self.policy,
+        )
+        return Answer(Completion(text, scores[text], self._origin(proposals[text])) for text in shown)
 
     def propose(self, prefix: str, options: SearchOptions) -> tuple[Facts, dict[str, Proposal]]:
         """Return what is known of a prefix, and what all sources propose."""
@@ -195,7 +217,7 @@ class PlainPipeline:
 
     def _effort(self, options: SearchOptions, facts: Facts) -> SearchOptions:
         """Return how hard to search: the harder the fewer queries go on from the prefix."""
-        options = replace(options, min_probability=0.0, conditional=True)
+        options = replace(options, min_probability=0.0, invent=Invent.FREELY, conditional=True)
         if options.haste is not None:
             return options
         policy, distinct = self.policy, facts.longer_distinct

@@ -43,8 +43,9 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
     standing = _standing(data, options, progress)
     if "network" in options.parts:
         return _learn_network(data, output, options, progress, standing)
+    from halfword.training.known_words import shared_words
     from halfword.training.pieces import Pieces
-    from halfword.training.segment import piece_arrays, shared_words, train_segmenter
+    from halfword.training.segment import piece_arrays, train_segmenter
 
     if standing is not None:
         known = standing.background

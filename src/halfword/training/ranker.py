@@ -52,7 +52,18 @@ class RankerWeights:
     def read(cls, path: Path = PRIOR) -> Self:
         """Read weights that were written as JSON, such as those that ship."""
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["weights"]
-        return cls(**{name: np.array(value, np.float32) for name, value in values.items()})
+        return cls(**{name: np.array(value, np.float32) for name, value in values.items()}).widened()
+
+    def widened(self) -> Self:
+        """Return the same weights with none on the features that were added since."""
+        more = len(import_engine().feature_names()) - len(self.mean)
+        return replace(
+            self,
+            mean=np.pad(self.mean, (0, more)),
+            scale=np.pad(self.scale, (0, more), constant_values=1.0),
+            linear=np.pad(self.linear, (0, more)),
+            hidden=np.pad(self.hidden, ((0, 0), (0, more))),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return all weights by name."""

@@ -118,24 +118,6 @@ def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segme
     return Segmenter(writer.getvalue())
 
 
-def shared_words(counts: Mapping[str, int], least: int) -> Mapping[str, int]:
-    """Return queries of those words alone that occur at least so often, and every character by itself.
-
-    Pieces that are learned from them spell no word that only one person typed.
-    """
-    if least <= 1:
-        return counts
-    often: Counter[str] = Counter()
-    for query, count in counts.items():
-        for word in set(query.split()):
-            often[word] += count
-    shared: Counter[str] = Counter({character: 1 for query in counts for character in query if character != " "})
-    for query, count in counts.items():
-        shared[" ".join(word for word in query.split() if often[word] >= least)] += count
-    del shared[""]
-    return shared
-
-
 def _suited(counts: Mapping[str, int], options: SegmentOptions) -> SegmentOptions:
     """Choose the size of the vocabulary: few pieces for a small log, more if it has many different characters."""
     size = _LARGE_VOCABULARY if sum(counts.values()) >= _LARGE_LOG else _SMALL_VOCABULARY

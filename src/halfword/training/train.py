@@ -1,6 +1,6 @@
 """A dataset becomes a model file: each part that was asked for is learned from the train split."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
 from halfword.training.foundation import Learned, learn_pieces, memory_options
+from halfword.training.known_words import shared_words, word_arrays
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
@@ -81,7 +82,8 @@ def _with_counts(
         arrays |= popular_arrays(counts)
         if len(options.parts) > 1:  # else nobody asks them
             arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
-            arrays |= known_words(counts)
+            known = learned.standing.background.words() if learned.standing is not None else set()
+            arrays |= word_arrays(shared_words(data.counts(Split.TRAIN), options.least_count), known)
         parts = replace(parts, popular=PopularCard(queries=len(counts), rows=sum(counts.values())))
     return arrays, parts
 
@@ -149,12 +151,6 @@ def _fitted(
             weights, policy = fit_ranker(path, rows)
             arrays = arrays | weights
     return arrays, policy, features
-
-
-def known_words(queries: Iterable[str]) -> dict[str, Array]:
-    """Return which words occur in the queries, as an array for a model file."""
-    words = sorted({word for query in queries for word in query.split()})
-    return {"words.filter": Array("U64", import_engine().word_filter(words))}
 
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:

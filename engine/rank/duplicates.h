@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace halfword {
+
+/// A text without what different people write differently: spaces, ASCII punctuation, and an s at the end of a word.
+/// Two texts with the same plain form are near-duplicates, such as `dvd player`, `dvd-player` and `dvd players`.
+std::string plain_form(std::string_view text);
+
+/// Which texts were shown already, but for near-duplicates.
+class Shown {
+ public:
+  /// Remember a text; false if a near-duplicate of it was remembered before.
+  bool add(std::string_view text) { return forms_.insert(plain_form(text)).second; }
+
+ private:
+  std::unordered_set<std::string> forms_;
+};
+
+}  // namespace halfword

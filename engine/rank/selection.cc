@@ -1,0 +1,107 @@
+#include "rank/selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "rank/duplicates.h"
+
+namespace halfword {
+namespace {
+
+Origin origin_of(const Proposal& proposal) {
+  const bool modelled = proposal.searched || proposal.companions > 0.0 || proposal.spellings > 0.0;
+  if (proposal.count == 0.0) return Origin::model;
+  return modelled ? Origin::both : Origin::popular;
+}
+
+/// Whether a proposal is likely enough, and made of known words where that is asked for.
+class Admission {
+ public:
+  Admission(const Ranked& ranked, const Policy& policy, const Lexicon& words) : ranked_(ranked), words_(words) {
+    const SearchOptions& options = ranked.request.options;
+    const bool by_policy = options.min_probability < 0.0;
+    floor_ = std::log(by_policy ? policy.min_probability : options.min_probability);
+    invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
+    never_ = options.invent == Invent::never;
+    if (never_ && !words.is_listed()) {
+      throw std::invalid_argument("invent=\"never\" needs a model with a list of its words; train the model again");
+    }
+  }
+
+  bool likely(std::size_t place) const { return ranked_.scores[place] >= floor_; }
+
+  bool admits(std::size_t place) const {
+    const Proposal& proposal = ranked_.proposals.list()[place];
+    if (proposal.count > 0.0) return true;
+    const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
+    if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
+    if (invented > 0.0F) return false;
+    const std::size_t begun = ranked_.request.typed.rfind(' ') + 1;
+    return words_.knows_all(std::string_view(proposal.text).substr(std::min(begun, proposal.text.size())));
+  }
+
+ private:
+  const Ranked& ranked_;
+  const Lexicon& words_;
+  double floor_;
+  double invented_floor_;
+  bool never_;
+};
+
+/// The places of all proposals that have a score, the likeliest first.
+std::vector<std::size_t> by_likelihood(const Ranked& ranked) {
+  std::vector<std::size_t> places(ranked.scores.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  // A damaged model may say what is no number.
+  std::erase_if(places, [&](std::size_t place) { return std::isnan(ranked.scores[place]); });
+  const std::vector<Proposal>& list = ranked.proposals.list();
+  std::sort(places.begin(), places.end(), [&](std::size_t left, std::size_t right) {
+    const double difference = ranked.scores[left] - ranked.scores[right];
+    return difference != 0.0 ? difference > 0.0 : list[left].text < list[right].text;
+  });
+  return places;
+}
+
+/// The likeliest proposals that may be shown, as many as fit on a page or are asked for.
+std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, const Lexicon& words) {
+  const Admission admission(ranked, policy, words);
+  const std::size_t most = std::max(ranked.request.options.count, static_cast<std::size_t>(policy.page));
+  Shown shown;
+  std::vector<std::size_t> chosen;
+  for (const std::size_t place : by_likelihood(ranked)) {
+    if (chosen.size() == most || !admission.likely(place)) break;
+    if (!admission.admits(place)) continue;
+    const Proposal& proposal = ranked.proposals.list()[place];
+    if (shown.add(proposal.text) || proposal.count >= policy.often_typed) chosen.push_back(place);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const Lexicon& words) {
+  std::vector<std::size_t> chosen = choose(ranked, policy, words);
+  std::vector<Proposal>& list = ranked.proposals.list();
+  std::vector<double> order(list.size());  // by which answers are put in order
+  for (const std::size_t place : chosen) {
+    const double added = characters_from(list[place].text, ranked.request.typed.size());
+    order[place] = ranked.scores[place] - policy.length_penalty * added;
+  }
+  std::sort(chosen.begin(), chosen.end(), [&](std::size_t left, std::size_t right) {
+    return order[left] != order[right] ? order[left] > order[right] : list[left].text < list[right].text;
+  });
+  chosen.resize(std::min(chosen.size(), ranked.request.options.count));
+  const double shift = ranked.request.options.conditional ? 0.0 : ranked.proposals.facts.log_probability;
+  std::vector<Completion> completions;
+  completions.reserve(chosen.size());
+  for (const std::size_t place : chosen) {
+    const Origin origin = origin_of(list[place]);
+    completions.push_back({std::move(list[place].text), ranked.scores[place] + shift, origin});
+  }
+  return completions;
+}
+
+}  // namespace halfword

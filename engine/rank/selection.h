@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rank/features.h"
+#include "rank/policy.h"
+#include "request.h"
+#include "sources/proposals.h"
+#include "store/lexicon.h"
+
+namespace halfword {
+
+/// Ranked proposals of one request.
+struct Ranked {
+  const Request& request;
+  Proposals& proposals;
+  std::span<const Features> features;
+  std::span<const double> scores;  // log-probabilities
+};
+
+/// What is shown of ranked proposals, best first: those that are likely enough, as many as fit on a page or are asked
+/// for. A text with an invented word must be likelier than others; of near-duplicates the likelier is shown, and the
+/// other only if it was often typed itself.
+std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const Lexicon& words);
+
+}  // namespace halfword

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "store/model_file.h"
+#include "store/sorted_texts.h"
+#include "store/word_filter.h"
+
+namespace halfword {
+
+/// How many words of a text are unknown.
+struct UnknownWords {
+  std::uint32_t unseen = 0;    // that occur in no training query
+  std::uint32_t invented = 0;  // nor in a query of the background
+};
+
+/// The words of the training queries and of the background: two filters for a quick look, and the whole list.
+class Lexicon {
+ public:
+  explicit Lexicon(const ModelFile& file);
+
+  /// How many words of `text` are unknown by the filters, which take one unknown word in a hundred for known.
+  UnknownWords unknown_words(std::string_view text) const;
+
+  /// Whether the list holds every word of `text`.
+  bool knows_all(std::string_view text) const;
+
+  /// Whether there is a list: files of earlier versions have none.
+  bool is_listed() const { return list_.has_value(); }
+
+ private:
+  WordFilter typed_;
+  std::optional<WordFilter> background_;
+  std::optional<SortedTexts> list_;
+};
+
+}  // namespace halfword

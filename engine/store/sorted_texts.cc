@@ -1,0 +1,137 @@
+#include "store/sorted_texts.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace halfword {
+namespace {
+
+constexpr std::size_t longest_shared = 255;
+
+void append_length(std::vector<std::uint8_t>& text, std::size_t length) {
+  for (; length >= 128; length /= 128) text.push_back(static_cast<std::uint8_t>(128 + length % 128));
+  text.push_back(static_cast<std::uint8_t>(length));
+}
+
+void append_bytes(std::vector<std::uint8_t>& text, std::string_view bytes) {
+  append_length(text, bytes.size());
+  text.insert(text.end(), bytes.begin(), bytes.end());
+}
+
+std::size_t shared_length(std::string_view left, std::string_view right) {
+  const auto ends = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
+  return std::min(static_cast<std::size_t>(ends.first - left.begin()), longest_shared);
+}
+
+/// Read a length from the front of `rest`; false if there is none.
+bool take_length(std::span<const std::uint8_t>& rest, std::size_t& length) {
+  length = 0;
+  for (int shift = 0; shift < 35 && !rest.empty(); shift += 7) {
+    const std::uint8_t digit = rest.front();
+    rest = rest.subspan(1);
+    length += static_cast<std::size_t>(digit & 127) << shift;
+    if (digit < 128) return true;
+  }
+  return false;
+}
+
+/// Reads one bucket text by text; `current` holds the current one. A damaged bucket ends early.
+class BucketReader {
+ public:
+  explicit BucketReader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+
+  bool next() {
+    std::size_t shared = 0;
+    if (!first_) {
+      if (rest_.empty()) return false;
+      shared = std::min<std::size_t>(rest_.front(), current.size());
+      rest_ = rest_.subspan(1);
+    }
+    first_ = false;
+    std::size_t length = 0;
+    if (!take_length(rest_, length) || length > rest_.size()) return false;
+    current.resize(shared);
+    current.append(reinterpret_cast<const char*>(rest_.data()), length);
+    rest_ = rest_.subspan(length);
+    return true;
+  }
+
+  std::string current;
+
+ private:
+  std::span<const std::uint8_t> rest_;
+  bool first_ = true;
+};
+
+/// The first text of a bucket, without copying it.
+std::string_view head_of(std::span<const std::uint8_t> bucket) {
+  std::size_t length = 0;
+  if (!take_length(bucket, length)) return {};
+  return {reinterpret_cast<const char*>(bucket.data()), std::min(length, bucket.size())};
+}
+
+}  // namespace
+
+SortedTextArrays build_sorted_texts(std::span<const std::string_view> texts) {
+  SortedTextArrays arrays;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i % SortedTexts::bucket_size == 0) {
+      arrays.bucket_begin.push_back(static_cast<std::uint32_t>(arrays.text.size()));
+      append_bytes(arrays.text, texts[i]);
+    } else {
+      const std::size_t shared = shared_length(texts[i - 1], texts[i]);
+      arrays.text.push_back(static_cast<std::uint8_t>(shared));
+      append_bytes(arrays.text, texts[i].substr(shared));
+    }
+    if (arrays.text.size() > UINT32_MAX) throw std::length_error("the texts need more than 4 GiB");
+  }
+  arrays.bucket_begin.push_back(static_cast<std::uint32_t>(arrays.text.size()));
+  return arrays;
+}
+
+SortedTexts::SortedTexts(const ModelFile& file, const std::string& part, std::size_t size)
+    : text_(file.array<std::uint8_t>(part + ".text")),
+      bucket_begin_(file.array<std::uint32_t>(part + ".bucket_begin")),
+      size_(size) {
+  if (bucket_begin_.size() != (size + bucket_size - 1) / bucket_size + 1) {
+    throw ModelFileError("the texts of the part " + part + " do not fit each other");
+  }
+}
+
+std::span<const std::uint8_t> SortedTexts::bucket(std::size_t index) const {
+  const std::size_t end = std::min<std::size_t>(bucket_begin_[index + 1], text_.size());
+  const std::size_t begin = std::min<std::size_t>(bucket_begin_[index], end);
+  return text_.subspan(begin, end - begin);
+}
+
+std::string SortedTexts::at(std::size_t position) const {
+  BucketReader reader(bucket(position / bucket_size));
+  for (std::size_t step = 0; step <= position % bucket_size; ++step) {
+    if (!reader.next()) break;
+  }
+  return std::move(reader.current);
+}
+
+/// The last bucket in [low, high) whose first text is not after `text`; `low` if there is none.
+std::size_t SortedTexts::last_bucket_not_after(std::string_view text, std::size_t low, std::size_t high) const {
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (head_of(bucket(middle)) <= text ? low : high) = middle;
+  }
+  return low;
+}
+
+SortedTexts::Place SortedTexts::lower_bound(std::string_view text, std::size_t begin, std::size_t last) const {
+  if (begin >= last) return {last, false};
+  const std::size_t buckets = (last + bucket_size - 1) / bucket_size;
+  const std::size_t index = last_bucket_not_after(text, begin / bucket_size, buckets);
+  std::size_t position = index * bucket_size;
+  const std::size_t end = std::min(position + bucket_size, size_);
+  for (BucketReader reader(bucket(index)); position < end && reader.next(); ++position) {
+    if (reader.current >= text) return {position, reader.current == text};
+  }
+  // The next bucket begins after `text`, or there is none.
+  return {end, false};
+}
+
+}  // namespace halfword

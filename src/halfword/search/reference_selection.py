@@ -1,0 +1,53 @@
+"""What is shown of ranked proposals, in plain Python: `engine/rank/selection.h` must equal it."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+
+from halfword.core.options import Invent, SearchOptions
+from halfword.core.policy import Policy
+
+_SHORTEST_PLURAL = 4  # bytes; `gas` and `bus` are no plurals
+_PUNCTUATION = re.compile(r"[\x00-/:-@\[-`{-\x7f]")
+
+
+def plain_form(text: str) -> str:
+    """Return a text without spaces, ASCII punctuation and an s at the end of a word, as near-duplicates share it.
+
+    >>> plain_form("dvd-player") == plain_form("dvd players")
+    True
+    """
+    return "".join(map(_plain_word, text.split(" "))) or text
+
+
+def _plain_word(word: str) -> str:
+    plain = _PUNCTUATION.sub("", word)
+    plural = len(plain.encode()) >= _SHORTEST_PLURAL and plain.endswith("s") and not plain.endswith("ss")
+    return plain[:-1] if plural else plain
+
+
+def select(
+    prefix: str,
+    scores: Mapping[str, float],
+    count_of: Callable[[str], int],
+    invented: Callable[[str], bool],
+    options: SearchOptions,
+    policy: Policy,
+) -> list[str]:
+    """Return the texts that are shown, best first."""
+    least = policy.min_probability if options.min_probability is None else options.min_probability
+    least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
+    shown: set[str] = set()
+    chosen: list[str] = []
+    for text in sorted(scores, key=lambda text: (-scores[text], text.encode())):
+        if len(chosen) == max(options.count, int(policy.page)) or math.exp(scores[text]) < least:
+            break
+        if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
+            continue
+        form = plain_form(text)
+        if form not in shown or count_of(text) >= policy.often_typed:
+            chosen.append(text)
+        shown.add(form)
+    penalty = policy.length_penalty
+    chosen.sort(key=lambda text: (penalty * (len(text) - len(prefix)) - scores[text], text.encode()))
+    return chosen[: options.count]
