@@ -1,12 +1,13 @@
 """Fit the ranker's weights that ship with the package, from logs that may be learned from; prints JSON.
 
-python benchmarks/ranker_prior.py DATA... -o src/halfword/models/ranker.json
+python benchmarks/ranker_prior.py DATA[=BACKGROUND]... -o src/halfword/models/ranker.json
 
-For each dataset a model of popularity and memory is trained on its train split, and asked at prefixes of its
-validation split. Give datasets of different sizes and subjects, from hundreds of rows to hundreds of thousands: the
-weights are the starting point of every training, and all that a very small log has. The mixture (how evidence and
-models make one first estimate) is fitted first, by coordinate descent; then all other weights. What is printed is the
-cross-entropy in nats per prefix on the test splits: of the first estimate alone, and of the ranker.
+For each dataset a model of popularity and memory is trained on its train split, on a background that has not learned
+from its rows if one is named, and asked at prefixes of its validation split. Give datasets of different sizes and
+subjects, from hundreds of rows to hundreds of thousands: the weights are the starting point of every training, and all
+that a very small log has. The mixture (how evidence and models make one first estimate) is fitted first, by coordinate
+descent; then all other weights. What is printed is the cross-entropy in nats per prefix on the test splits: of the
+first estimate alone, and of the ranker.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.search.model import Model, import_engine, load
 from halfword.training.mixture import sample
 from halfword.training.offers import Offers, collect, join
-from halfword.training.options import TrainOptions
+from halfword.training.options import NO_BACKGROUND, TrainOptions
 from halfword.training.ranker import PRIOR, RankerWeights, cross_entropy, every_prefix, feature_place, fit
 from halfword.training.train import train
 
@@ -117,19 +118,21 @@ def fit_mixture(weights: RankerWeights, offers: Offers) -> RankerWeights:
 def main() -> None:
     """Collect, fit, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("data", nargs="+", metavar="DATA[=BACKGROUND]")
     parser.add_argument("--output", "-o", type=Path, default=PRIOR)
     parser.add_argument("--units", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=20)
     arguments = parser.parse_args()
     valid, test = [], {}
     with tempfile.TemporaryDirectory() as folder:
-        for path in arguments.data:
-            data, model_path = open_dataset(path), Path(folder) / "model.halfword"
-            train(Unvalidated(data.path, data.profile, data), model_path, TrainOptions(parts=("popular", "ngram")))
+        for named in arguments.data:
+            path, _, background = named.partition("=")
+            data, model_path = open_dataset(Path(path)), Path(folder) / "model.halfword"
+            options = TrainOptions(parts=("popular", "ngram"), background=background or NO_BACKGROUND)
+            train(Unvalidated(data.path, data.profile, data), model_path, options)
             model = load(model_path, cache=False)
             valid.append(asked(model, data.rows(Split.VALID), 3000, 300))
-            test[path.name] = asked(model, data.rows(Split.TEST), 2000, 0)
+            test[named] = asked(model, data.rows(Split.TEST), 2000, 0)
     offers = join(valid)
     weights = fit_mixture(initial(arguments.units), offers)
     offers = with_mixture(offers, weights.mixture)

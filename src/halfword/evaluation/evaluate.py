@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from halfword.core import metrics
 from halfword.core.errors import DatasetError, OptionError
 from halfword.core.fields import option
-from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.options import DEFAULTS, Invent, SearchOptions
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
@@ -37,6 +37,9 @@ class EvaluateOptions:
     walk: int | None = option(None, "Rows asked at every prefix (MRL, keystrokes); 0 for none.")
     paper: bool = option(False, "Repeat the accident of the paper's code.")  # `SearchOptions.echo`
     count: int = DEFAULTS.count  # completions asked for
+    # By default as users ask; 0 and freely measure the ranking of everything that was found.
+    min_probability: float | None = option(None, "As for complete; 0 counts the unlikely too.")
+    invent: Invent = option(DEFAULTS.invent, "As for complete: never, careful or freely.")
 
     def __post_init__(self) -> None:
         if self.sample is not None and self.sample < 1:
@@ -47,7 +50,9 @@ class EvaluateOptions:
 
     def search_options(self) -> SearchOptions:
         """Return what the completer is asked with."""
-        return SearchOptions(count=self.count, echo=self.paper)
+        return SearchOptions(
+            count=self.count, echo=self.paper, min_probability=self.min_probability, invent=self.invent
+        )
 
 
 def evaluate(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core import metrics
-from halfword.core.options import DEFAULTS
+from halfword.core.options import UNFILTERED
 from halfword.search.model import Model, engine_options, import_engine
 
 _TOGETHER = 1024  # prefixes that are asked at once, on all cores
@@ -39,7 +39,7 @@ class Offers:
 
 def collect(model: Model, prefixes: Iterable[tuple[str, int]]) -> Offers:
     """Ask a model at prefixes, each given as a query and how many of its characters were typed."""
-    options, size = engine_options(DEFAULTS), len(import_engine().feature_names())
+    options, size = engine_options(UNFILTERED), len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []
     partial: list[bool] = []

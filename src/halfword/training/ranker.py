@@ -20,6 +20,7 @@ from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.model import import_engine, load
 from halfword.training.mixture import sample
 from halfword.training.offers import Floats, Offers, collect, join
+from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 20_000  # validation queries that are asked at one prefix each,
@@ -86,6 +87,9 @@ def fit_ranker(path: Path, queries: list[str]) -> tuple[dict[str, Array], Policy
     walked = collect(model, [(query, typed) for query in rows[:WALKED] for typed in every_prefix(query)])
     weights = fit(prior, join([asked, walked]))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
+    if len(walked) >= FEWEST:
+        invented = walked.features[:, feature_place("invented_words")] > 0
+        policy = fit_showing(policy, walked, np.exp(_forward(weights, walked).log_probabilities), invented)
     return weights.arrays(), policy
 
 

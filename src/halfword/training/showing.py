@@ -1,0 +1,60 @@
+"""What is worth showing: the probabilities below which a suggestion is left out, fitted on the validation split.
+
+The ranker's probabilities are real ones, so they tell without any label what a suggestion is worth: p / its rank is
+what it adds to MRR. Texts with an invented word are rarely right and always look bad, so few of them are let through.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from halfword.core.policy import Policy
+from halfword.training.offers import Offers
+
+_CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
+_PRICE = 0.005  # share of MRR that leaving out unlikely suggestions may cost
+_MOST_INVENTED = 0.015  # share of the suggestions that may hold an invented word
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The proposals for many prefixes, the likeliest of each prefix first."""
+
+    owner: np.ndarray  # the number of the prefix
+    probability: np.ndarray
+    invented: np.ndarray  # whether the text holds an invented word
+    size: int  # suggestions that are shown at most
+
+    def places(self, least: float, least_invented: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return which proposals are shown, and the rank of each, from 1 on."""
+        likely = (self.probability >= least) & (~self.invented | (self.probability >= least_invented))
+        shown = np.flatnonzero(likely)
+        owner = self.owner[shown]
+        rank = np.arange(len(shown)) - np.searchsorted(owner, owner) + 1
+        fits = rank <= self.size
+        return shown[fits], rank[fits]
+
+    def worth(self, least: float) -> float:
+        """Return what the shown proposals add to the sum of reciprocal ranks."""
+        shown, rank = self.places(least, 0.0)
+        return float((self.probability[shown] / rank).sum())
+
+    def share_invented(self, least: float, least_invented: float) -> float:
+        """Return the share of shown proposals that hold an invented word."""
+        shown, _ = self.places(least, least_invented)
+        return float(self.invented[shown].mean()) if len(shown) else 0.0
+
+
+def fit_showing(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray) -> Policy:
+    """Return the policy with the least probabilities of what is shown."""
+    page = _page(policy, offers, probabilities, invented)
+    enough = (1 - _PRICE) * page.worth(0.0)
+    least = max((float(each) for each in _CHOICES if page.worth(each) >= enough), default=0.0)
+    sober = (float(each) for each in _CHOICES if page.share_invented(least, each) <= _MOST_INVENTED)
+    return replace(policy, min_probability=least, invented_min_probability=max(least, min(sober, default=1.0)))
+
+
+def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray) -> Page:
+    owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
+    order = np.lexsort((-probabilities, owner))
+    return Page(owner[order], probabilities[order], invented[order], int(policy.page))
