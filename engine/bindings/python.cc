@@ -22,6 +22,7 @@
 #include "store/model_file.h"
 #include "store/popular.h"
 #include "text/escape.h"
+#include "text/words.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -476,6 +477,14 @@ NB_MODULE(_engine, module) {
       "word_filter", [](const std::vector<std::string>& words) { return to_bytes(build_word_filter(words)); },
       "words"_a, "The array of a filter that knows these words.");
   module.def("lexicon_arrays", &lexicon_arrays, "words"_a, "The arrays of a list of these words.");
+  module.def(
+      "words_in",
+      [](std::string_view text) {
+        std::vector<std::string> words;
+        visit_words(text, [&](std::string_view word) { words.emplace_back(word); });
+        return words;
+      },
+      "text"_a, "The words of a text.");
   module.def("plain_form", &plain_form, "text"_a, "What near-duplicates of a text have in common with it.");
   module.def("available_kernels", [] {
     std::vector<std::string> names;

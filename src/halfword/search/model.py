@@ -72,6 +72,7 @@ class Model:
         self.card = header.card
         self.policy = header.policy
         self.parts = tuple(part for part in PARTS if part in parts)
+        self._lists_words = "lexicon.size" in header.places and len(parts) > 1 and "popular" in parts
 
     def __repr__(self) -> str:
         return f"Model({self.path.name!r}, parts={self.parts})"
@@ -79,7 +80,7 @@ class Model:
     def complete(self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]) -> Answer:
         """Return the likeliest completions of `prefix`, best first; options may be given by name, as in count=5."""
         if fields or options is not DEFAULTS:
-            options = with_fields(options, fields)
+            options = self._checked(with_fields(options, fields))
         converted = self._defaults if options is DEFAULTS else engine_options(options)
         found, timed_out = self._engine.complete(self._normalised(prefix), converted, Completion)
         return Answer(found, timed_out=timed_out)
@@ -90,7 +91,7 @@ class Model:
         """Complete many prefixes on all cores."""
         if isinstance(prefixes, str):
             raise TextError(f"complete_batch takes several prefixes, got one text {prefixes!r}; pass a list")
-        converted = engine_options(with_fields(options, fields))
+        converted = engine_options(self._checked(with_fields(options, fields)))
         normalised = [self._normalised(prefix) for prefix in prefixes]
         answers = self._engine.complete_batch(normalised, converted, 0, Completion)
         return [Answer(found, timed_out=timed_out) for found, timed_out in answers]
@@ -104,6 +105,15 @@ class Model:
     def queries(self) -> int:
         """How many different queries popularity knows."""
         return len(self._engine)
+
+    def _checked(self, options: SearchOptions) -> SearchOptions:
+        """Refuse what this model cannot promise."""
+        if options.invent == Invent.NEVER and self.parts != ("popular",) and not self._lists_words:
+            raise OptionError(
+                f'{self.path.name} has no list of words to keep to; without invent="never" it completes, '
+                "and trained again with popularity it has one"
+            )
+        return options
 
     def _normalised(self, prefix: str) -> str:
         if not isinstance(prefix, str):

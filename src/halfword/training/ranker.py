@@ -8,6 +8,7 @@ few validation rows stays near them.
 """
 
 import json
+import random
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +18,7 @@ import numpy as np
 from halfword.core import metrics
 from halfword.core.model_file import Array
 from halfword.core.policy import DEFAULT_POLICY, Policy
-from halfword.search.model import import_engine, load
+from halfword.search.model import Model, import_engine, load
 from halfword.training.mixture import sample
 from halfword.training.offers import Floats, Offers, collect, join
 from halfword.training.showing import fit_showing
@@ -25,6 +26,7 @@ from halfword.training.showing import fit_showing
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 20_000  # validation queries that are asked at one prefix each,
 WALKED = 4_000  # and so many of them at every prefix
+JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
 _EPOCHS = 12
 _BATCH = 256  # prefixes
@@ -87,10 +89,20 @@ def fit_ranker(path: Path, queries: list[str]) -> tuple[dict[str, Array], Policy
     walked = collect(model, [(query, typed) for query in rows[:WALKED] for typed in every_prefix(query)])
     weights = fit(prior, join([asked, walked]))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
-    if len(walked) >= FEWEST:
-        invented = walked.features[:, feature_place("invented_words")] > 0
-        policy = fit_showing(policy, walked, np.exp(_forward(weights, walked).log_probabilities), invented)
-    return weights.arrays(), policy
+    return weights.arrays(), _showing(policy, weights, join([asked, _elsewhere(model, rows)]))
+
+
+def _elsewhere(model: Model, rows: list[str]) -> Offers:
+    """Ask few rows again at prefixes of other lengths, so that there are enough of them to judge by."""
+    chance, missing = random.Random(3), max(0, JUDGED - len(rows))
+    again = [rows[number % len(rows)] for number in range(missing)]
+    return collect(model, [(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
+
+
+def _showing(policy: Policy, weights: RankerWeights, offers: Offers) -> Policy:
+    """Return the policy with what is worth showing."""
+    invented = offers.features[:, feature_place("invented_words")] > 0
+    return fit_showing(policy, offers, np.exp(_forward(weights, offers).log_probabilities), invented)
 
 
 def every_prefix(query: str) -> range:

@@ -1,0 +1,154 @@
+"""What is shown: likely suggestions, real words, nothing twice in different clothes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halfword import load
+from halfword.core.errors import OptionError
+from halfword.core.model_file import write_model
+from halfword.core.options import UNFILTERED
+from halfword.core.policy import DEFAULT_POLICY
+from halfword.core.verify import read_arrays
+from halfword.core.words import words_in
+from halfword.search.model import PARTS, import_engine
+from halfword.search.reference_selection import plain_form
+from halfword.training.offers import Offers
+from halfword.training.showing import fit_showing
+from tests.toy import SHOWS_ALL, Toy, write_toy
+
+pytestmark = pytest.mark.engine
+
+TYPED = {"ab cab": 5, "ab": 9, "abc": 4, "bcd a": 3, "cab d": 2}
+BACKGROUND = ("abca", "ba", "d", "dab")
+KNOWN = {word for query in TYPED for word in query.split()} | set(BACKGROUND)
+PREFIXES = ("", "a", "ab", "ab ", "ab c", "b", "bc", "d", "xyz ")
+ANY_TEXT = st.text(st.sampled_from("ab s.-'é한手机のขา𠀋 "), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    toy = Toy(parts=PARTS, counts=TYPED, background_words=BACKGROUND, spread=0.7)
+    return write_toy(tmp_path_factory.mktemp("shown") / "model.halfword", toy)
+
+
+def invents(prefix: str, text: str) -> bool:
+    return any(word not in KNOWN for word in words_in(text[prefix.rfind(" ") + 1 :]))
+
+
+def test_freely_shows_invented_words_and_never_shows_none(path: Path) -> None:
+    model = load(path)
+    freely = [(prefix, each.text) for prefix in PREFIXES for each in model.complete(prefix, UNFILTERED, count=50)]
+    never = [(prefix, each.text) for prefix in PREFIXES for each in model.complete(prefix, invent="never", count=50)]
+    assert any(invents(*each) for each in freely)
+    assert never
+    assert not any(invents(*each) for each in never)
+
+
+def test_careful_shows_an_invented_word_only_if_it_is_likely(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, invented_min_probability=0.02)
+    toy = Toy(parts=PARTS, counts=TYPED, background_words=BACKGROUND, spread=0.7, policy=policy)
+    model = load(write_toy(tmp_path / "careful.halfword", toy))
+    for prefix in PREFIXES:
+        freely, careful = model.complete(prefix, UNFILTERED, count=50), model.complete(prefix, count=50)
+        likely = [each for each in freely if not invents(prefix, each.text) or each.score >= np.log(0.02)]
+        assert [each for each in careful if each in likely] == likely
+        assert all(not invents(prefix, each.text) or each.score >= np.log(0.02) for each in careful)
+
+
+def test_a_word_of_the_background_is_not_invented(path: Path) -> None:
+    found = {each.text for each in load(path).complete("d", invent="never", count=100)}
+    assert "dab" in found or "d" not in {each.text for each in load(path).complete("", UNFILTERED, count=1000)}
+
+
+def test_whole_words_of_the_prefix_are_the_users_own(path: Path) -> None:
+    assert load(path).complete("xyz ", invent="never")
+
+
+def test_the_least_probability_of_the_policy_counts_unless_another_is_asked_for(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, min_probability=0.01)
+    model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
+    everything = model.complete("a", UNFILTERED)
+    assert model.complete("a", invent="freely") == [each for each in everything if each.score >= np.log(0.01)]
+    assert model.complete("a", invent="freely", min_probability=0.0) == everything
+
+
+def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Path) -> None:
+    counts = {"dvd player": 9, "dvd players": 4, "dvd-player": 3, "dvd play": 2}
+    pieces = tuple("dvplayers- ")
+    for often, expected in ((5.0, {"dvd player", "dvd play"}), (4.0, {"dvd player", "dvd players", "dvd play"})):
+        toy = Toy(parts=PARTS, counts=counts, policy=replace(SHOWS_ALL, often_typed=often), pieces=pieces)
+        model = load(write_toy(tmp_path / f"{often}.halfword", toy))
+        assert {each.text for each in model.complete("dv", count=100)} & set(counts) == expected
+
+
+def test_wrong_values_are_named(path: Path) -> None:
+    with pytest.raises(OptionError, match="invent must be one of never, careful, freely, got 'maybe'"):
+        load(path).complete("a", invent="maybe")
+    with pytest.raises(OptionError, match=r"model\.halfword has no list of words to keep to"):
+        load(path, parts=("ngram",)).complete("a", invent="never")
+
+
+def test_a_model_without_a_list_of_words_cannot_promise_never(path: Path, tmp_path: Path) -> None:
+    from halfword.core.model_file import read_header
+
+    header = read_header(path)
+    arrays = {name: array for name, array in read_arrays(path, header).items() if not name.startswith("lexicon.")}
+    write_model(tmp_path / "old.halfword", arrays, header.card, policy=header.policy, features=header.features)
+    assert load(tmp_path / "old.halfword").complete("a")
+    with pytest.raises(OptionError, match=r"old\.halfword has no list of words to keep to"):
+        load(tmp_path / "old.halfword").complete("a", invent="never")
+
+
+@given(ANY_TEXT)
+def test_the_engine_takes_the_same_for_a_word(text: str) -> None:
+    assert import_engine().words_in(text) == words_in(text)
+
+
+@given(ANY_TEXT)
+def test_the_engine_takes_the_same_for_a_near_duplicate(text: str) -> None:
+    assert import_engine().plain_form(text) == plain_form(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("dvd player", "dvd  players", True),
+        ("men's shoes", "mens shoe", True),
+        ("t-shirt", "t shirts", True),
+        ("gas", "ga", False),
+        ("glass", "glas", False),
+        ("new york", "new jersey", False),
+    ],
+)
+def test_near_duplicates_differ_in_spaces_punctuation_and_plurals(one: str, other: str, alike: bool) -> None:
+    assert (plain_form(one) == plain_form(other)) is alike
+
+
+def offers(per_prefix: list[list[float]]) -> tuple[Offers, np.ndarray]:
+    first = np.concatenate([[0], np.cumsum([len(each) for each in per_prefix])]).astype(np.int64)
+    size = int(first[-1])
+    none = np.zeros(size, bool)
+    evidence, totals = np.zeros((size, 4), "f4"), np.zeros((len(per_prefix), 2), "f4")
+    made = Offers(np.zeros((size, 1), "f4"), first, none, none, evidence, totals)
+    return made, np.concatenate(per_prefix)
+
+
+def test_what_adds_next_to_nothing_is_not_worth_showing() -> None:
+    made, probabilities = offers([[0.5, 0.0002, 0.0001], [0.3, 0.1, 0.0002]])
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(6, bool))
+    assert 0.0002 < policy.min_probability <= 0.1
+
+
+def test_few_of_the_suggestions_hold_an_invented_word() -> None:
+    chance = np.random.default_rng(0)
+    made, probabilities = offers([chance.uniform(0, 0.1, 10).tolist() for _ in range(300)])
+    invented = chance.random(len(probabilities)) < 0.3
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, invented)
+    shown = (probabilities >= policy.min_probability) & (~invented | (probabilities >= policy.invented_min_probability))
+    assert invented[probabilities >= policy.min_probability].mean() > 0.2
+    assert invented[shown].mean() <= 0.015
