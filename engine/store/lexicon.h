@@ -21,7 +21,7 @@ class Lexicon {
  public:
   explicit Lexicon(const ModelFile& file);
 
-  /// How many words of `text` are unknown by the filters, which take one unknown word in two thousand for known.
+  /// How many words of `text` are unknown by the filters, which take one unknown word in 1,400 for known.
   UnknownWords unknown_words(std::string_view text) const;
 
   /// Whether the list holds every word of `text`.

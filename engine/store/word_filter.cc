@@ -5,8 +5,8 @@
 namespace halfword {
 namespace {
 
-constexpr std::size_t bits_per_word = 16;
-constexpr int probes = 11;  // the best number for sixteen bits per word
+constexpr std::size_t bits_per_word = 16;  // with seven probes, one unknown word in 1,400 seems known
+constexpr int probes = 7;
 
 /// FNV-1a, its bits mixed once more.
 std::uint64_t hash_of(std::string_view word) {

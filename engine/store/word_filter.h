@@ -14,7 +14,7 @@ namespace halfword {
 std::vector<std::uint64_t> build_word_filter(std::span<const std::string> words);
 
 /// Which words occur in some queries, as a Bloom filter: a word that occurs is always known; of those that do not,
-/// about one in two thousand is taken for known.
+/// about one in 1,400 is taken for known.
 class WordFilter {
  public:
   WordFilter(const ModelFile& file, const std::string& name);
