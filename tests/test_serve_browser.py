@@ -152,7 +152,6 @@ def test_escape_first_closes_then_empties(box: Box) -> None:
     assert box.text == "we"
     box.press("Escape")
     assert box.text == ""
-
     box.press("Escape")
     assert box.input.evaluate(UNHANDLED_ESCAPE)  # nothing is left to do: it may close a dialog around the box
 
