@@ -119,6 +119,10 @@ def test_info_prints_the_card_and_the_sizes(make_model: MakeModel) -> None:
     assert f"popular.count\t{4 * len(COUNTS)} bytes" in halfword("info", model).stdout
 
 
+def test_info_without_a_model_is_about_the_one_that_ships() -> None:
+    assert json.loads(halfword("info", "--json").stdout)["card"]["licence"] == "CC BY-SA 4.0"
+
+
 def test_info_prints_no_padding(make_model: MakeModel) -> None:
     model = make_model(COUNTS)
     assert "padding.1" in read_header(model).places

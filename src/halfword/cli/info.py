@@ -10,16 +10,19 @@ from halfword.cli.output import print_json
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import PADDING, Header, read_header
 from halfword.core.verify import damaged_arrays
+from halfword.search.model import DEFAULT_MODEL
 
 
 def info(
-    model: Annotated[Path, typer.Argument(help="The model file.")],
+    model: Annotated[
+        Path, typer.Argument(help="The model file; left out, the one that ships.", show_default=False)
+    ] = DEFAULT_MODEL,
     verify: Annotated[bool, typer.Option("--verify", help="Compare every array with its checksum.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the card, the policy, the digest and the sizes of a model.
 
-    Example: halfword info popular.halfword
+    Example: halfword info my.halfword
     """
     header = read_header(model)
     states = _states(model, header) if verify else {}
