@@ -188,6 +188,8 @@ def test_a_key_at_the_end_of_the_text_accepts_and_goes_on_typing(box: Box, key: 
     box.press(key)
     box.wait_until_closed()  # nothing is left to complete
     assert box.text == "weather in new york"
+    box.press("Enter")
+    assert box.page.locator("#chosen").inner_text() == "You asked for “weather in new york”, completed by popular."
     box.type("!")
     assert box.text == "weather in new york!"
 

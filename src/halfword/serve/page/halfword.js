@@ -112,6 +112,7 @@ class HalfwordSearch extends HTMLElement {
   #problem = make("p", { className: "problem" });
   #completions = [];
   #active = -1; // the completion that is chosen, or -1 for what was typed
+  #accepted = null; // the completion that was last put into the box
   #typed = "";
   #composing = false;
   #timers = { ask: 0, say: 0, retry: 0 };
@@ -203,6 +204,7 @@ class HalfwordSearch extends HTMLElement {
 
   /** A chosen completion that stands in the box counts as typed once the focus has left it. */
   #left() {
+    this.#accepted = this.#completions[this.#active] ?? this.#accepted;
     this.value = this.#input.value;
     this.#close();
   }
@@ -372,8 +374,9 @@ class HalfwordSearch extends HTMLElement {
 
   #enter() {
     const query = this.#input.value;
-    const chosen = this.#completions[this.#active]; // a row under the mouse is not in the box
-    this.#submit(query, chosen?.text === query ? chosen : null);
+    // A row under the mouse is not in the box, and an accepted completion may have been edited.
+    const candidates = [this.#completions[this.#active], this.#accepted];
+    this.#submit(query, candidates.find((completion) => completion?.text === query) ?? null);
     return true;
   }
 
@@ -396,9 +399,10 @@ class HalfwordSearch extends HTMLElement {
     const { selectionStart, selectionEnd, value } = this.#input;
     const atEnd = selectionStart === value.length && selectionEnd === value.length;
     if (this.#list.hidden || !atEnd || shiftKey || ctrlKey || altKey || metaKey) return false;
-    const { text } = this.#completions[Math.max(this.#active, 0)];
-    if (text === this.#typed) return false;
-    this.value = text;
+    const completion = this.#completions[Math.max(this.#active, 0)];
+    if (completion.text === this.#typed) return false;
+    this.#accepted = completion;
+    this.value = completion.text;
     this.#ask();
     return true;
   }
