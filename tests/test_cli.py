@@ -119,6 +119,17 @@ def test_info_prints_the_card_and_the_sizes(make_model: MakeModel) -> None:
     assert f"popular.count\t{4 * len(COUNTS)} bytes" in halfword("info", model).stdout
 
 
+def test_info_without_a_model_is_about_the_one_that_ships() -> None:
+    assert json.loads(halfword("info", "--json").stdout)["card"]["licence"] == "CC BY-SA 4.0"
+
+
+def test_info_prints_no_padding(make_model: MakeModel) -> None:
+    model = make_model(COUNTS)
+    assert "padding.1" in read_header(model).places
+    for options in ([], ["--json"], ["--verify"], ["--verify", "--json"]):
+        assert "padding" not in halfword("info", model, *options).stdout
+
+
 def test_a_missing_model_is_one_line(tmp_path: Path) -> None:
     assert_refused(halfword("complete", "-m", tmp_path / "no.halfword", "x"), "does not exist; make a model with")
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+import halfword
 from halfword.search.model import DEFAULT_MODEL
 
 ROOT = Path(__file__).parent.parent
@@ -93,6 +94,20 @@ def test_every_package_has_its_diagram() -> None:
     drawn = {section.partition("\n")[0] for section in sections if "```" in section}
     inside = {"serve/http", "serve/process"}  # one diagram shows them together
     assert (packages | folders) - inside - drawn == set()
+
+
+@pytest.mark.parametrize("document", [README, ROOT / "CONTRIBUTING.md", *DOCUMENTS], ids=name_of)
+def test_documents_install_from_the_folder_of_the_project(document: Path) -> None:
+    """Until it is published, `pip install halfword` fails, or installs what somebody else put there."""
+    assert re.findall(r"pip install [^\n`&]*halfword", document.read_text(encoding="utf-8")) == []
+
+
+def test_the_table_of_completions_is_what_the_shipped_model_says() -> None:
+    text = (ROOT / "docs" / "guide" / "completing.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r"^\| `([a-z ]+)` \| (.* · .*) \|$", text, re.MULTILINE))
+    model = halfword.load()
+    assert len(table) == 6
+    assert table == {prefix: " · ".join(found.text for found in model.complete(prefix)[:5]) for prefix in table}
 
 
 @pytest.mark.parametrize("document", [README, ROOT / "CONTRIBUTING.md", *DOCUMENTS], ids=name_of)

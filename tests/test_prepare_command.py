@@ -128,6 +128,8 @@ def test_a_missing_extra_is_named(log: Path, tmp_path: Path, module: str) -> Non
     hidden.mkdir()
     (hidden / f"{module}.py").write_text(f"raise ModuleNotFoundError('no', name={module!r})")
     status, _, stderr = run(log, "-o", tmp_path / "data", paths=str(hidden))
-    assert (status, stderr) == (
-        1, f"halfword: this needs the package {module}, which is not installed; type: pip install 'halfword[prepare]'\n"
-    )  # fmt: skip
+    assert status == 1
+    assert stderr == (
+        f"halfword: this needs the package {module}, which is not installed; "
+        "in the folder of the project, type: pip install -c constraints.txt '.[prepare]'\n"
+    )

@@ -144,7 +144,10 @@ def test_a_mistake_has_a_code_and_a_sentence(client: Client, line: str, code: st
         ("/_search", b"{}", "bad_body"),
         ("/_search", b'{"query": {"match_all": {}}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {}}}, "query": {}}', "unknown_name"),
-        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"fuzzy": {}}}}}', "unknown_name"),
+        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"analyzer": ""}}}}', "unknown_name"),
+        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"fuzzy": {}}}}}', "unsupported"),
+        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"contexts": {}}}}}', "unsupported"),
+        ("/_search", b'{"suggest": {"a": {"regex": "n[ie]", "completion": {}}}}', "unsupported"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "term": {}, "completion": {}}}}', "unknown_name"),
         ("/_search", b'{"suggest": {}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "term": {}}}}', "bad_body"),
@@ -166,10 +169,21 @@ def test_a_body_that_says_it_is_too_large_is_not_read(client: Client) -> None:
 def test_an_unknown_name_is_named(client: Client) -> None:
     message = client.ask("GET /complete?q=x&cuont=3&limit=4").json["error"]["message"]
     assert message == "cuont, limit is not known; known are: q, n, pad"
-    body = b'{"suggest": {"box": {"prefix": "x", "completion": {"fuzzy": {}}}}}'
+    body = b'{"suggest": {"box": {"prefix": "x", "completion": {"analyzer": ""}}}}'
     message = client.ask("POST /_search", body=body).json["error"]["message"]
-    assert message.startswith("fuzzy is not known in the completion of the suggester 'box'; known are: field")
+    assert message.startswith("analyzer is not known in the completion of the suggester 'box'; known are: field")
     assert client.ask("GET /complete?q=x&").status == 200
+
+
+def test_what_only_elasticsearch_has_is_named_with_what_to_do(client: Client) -> None:
+    completion = {"field": "q", "contexts": {"place": ["cafe"]}, "fuzzy": {"fuzziness": 1}}
+    body = json.dumps({"suggest": {"box": {"prefix": "x", "completion": completion}}}).encode()
+    message = client.ask("POST /_search", body=body).json["error"]["message"]
+    assert message == (
+        "in the suggester 'box', contexts is not supported: completions are not filtered by category; leave it out, or "
+        "serve one model per category; fuzzy is not supported: typing mistakes are not corrected; leave it out to "
+        "complete the text as it was typed"
+    )
 
 
 def test_limits_can_be_set(model: Path) -> None:
@@ -239,6 +253,10 @@ def test_other_origins_may_not_read_until_they_are_allowed(client: Client, model
     assert "access-control-allow-origin" not in refused
     preflight = some.ask("OPTIONS /complete", headers=origin)
     assert (preflight.status, preflight.headers["access-control-allow-methods"]) == (204, "GET, POST")
+    for asked in (client, some):  # the box itself has no secrets
+        widget = asked.ask("GET /halfword.js", headers=origin).headers
+        assert widget["access-control-allow-origin"] == "*"
+        assert "access-control-allow-origin" not in asked.ask("GET /page.js", headers={"Origin": "null"}).headers
     everyone = client_for(model, allowed_origins=("*",))
     widget = everyone.ask("GET /halfword.js", headers=origin).headers
     assert widget["access-control-allow-origin"] == "*"

@@ -30,6 +30,7 @@ pytestmark = [
 ]
 
 
+UNHANDLED_ESCAPE = "box => box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', cancelable: true}))"
 STALE = {"text": "stale", "score": -1, "source": "model", "highlight": {"typed": "", "added": "stale"}}
 
 
@@ -151,17 +152,68 @@ def test_escape_first_closes_then_empties(box: Box) -> None:
     assert box.text == "we"
     box.press("Escape")
     assert box.text == ""
+    box.press("Escape")
+    assert box.input.evaluate(UNHANDLED_ESCAPE)  # nothing is left to do: it may close a dialog around the box
 
 
-def test_tab_accepts_and_then_moves_on(box: Box) -> None:
+def test_tab_moves_on_and_changes_nothing(box: Box) -> None:
     box.type("new yo")
     box.wait_for("new york times", "new york")
     box.press("Tab")
-    playwright_api.expect(box.input).to_have_value("new york times")
-    assert box.page.evaluate("document.activeElement.localName") == "halfword-search"
-    box.wait_until_closed()  # nothing is left to complete
-    box.press("Tab")
     assert box.page.evaluate("document.activeElement.id") == "details"
+    box.wait_until_closed()
+    assert box.text == "new yo"
+    box.page.keyboard.press("Shift+Tab")
+    assert box.page.evaluate("document.activeElement.localName") == "halfword-search"
+
+
+def test_a_row_that_was_chosen_stays_in_the_box_after_tab(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    box.press("ArrowDown")
+    box.press("Tab")
+    box.page.keyboard.press("Shift+Tab")
+    box.wait_for("weather in new york")  # it completes what stands in the box, not what was typed before
+    assert box.text == "weather"
+
+
+@pytest.mark.parametrize("key", ["ArrowRight", "End"])
+def test_a_key_at_the_end_of_the_text_accepts_and_goes_on_typing(box: Box, key: str) -> None:
+    box.type("wea")
+    box.wait_for("weather", "weather in new york")
+    box.press(key)
+    box.wait_for("weather in new york")
+    assert box.text == "weather"
+    box.press("ArrowDown")
+    box.press(key)
+    box.wait_until_closed()  # nothing is left to complete
+    assert box.text == "weather in new york"
+    box.press("Enter")
+    assert box.page.locator("#chosen").inner_text() == "You asked for “weather in new york”, completed by popular."
+    box.type("!")
+    assert box.text == "weather in new york!"
+
+
+@pytest.mark.parametrize(("back", "key"), [("ArrowLeft", "ArrowRight"), ("Home", "End"), ("End", "Shift+ArrowRight")])
+def test_inside_the_text_a_key_only_moves_the_caret(box: Box, back: str, key: str) -> None:
+    box.type("wea")
+    box.wait_for("weather", "weather in new york")
+    if back != "End":
+        box.press(back)
+    box.press(key)
+    assert box.text == "wea"
+    assert box.input.evaluate("box => box.selectionEnd") == 3
+
+
+def test_in_right_to_left_text_the_left_arrow_accepts(box: Box) -> None:
+    set_attribute(box.page, "dir", "rtl")
+    box.type("wea")
+    box.wait_for("weather", "weather in new york")
+    box.press("ArrowRight")
+    assert box.text == "wea"
+    box.press("ArrowLeft")
+    box.press("ArrowLeft")
+    playwright_api.expect(box.input).to_have_value("weather")
 
 
 def test_alt_arrows_open_and_close(box: Box) -> None:
@@ -182,6 +234,14 @@ def test_the_mouse_chooses(box: Box) -> None:
     box.page.get_by_role("option").nth(1).click()
     assert box.text == "web"
     box.wait_until_closed()
+
+
+def test_enter_does_not_claim_the_row_under_the_mouse(box: Box) -> None:
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    box.page.get_by_role("option").nth(1).hover()
+    box.press("Enter")
+    assert box.page.locator("#chosen").inner_text() == "You asked for “we”."
 
 
 def test_leaving_the_box_closes_the_list(box: Box) -> None:
@@ -234,23 +294,35 @@ def test_an_echo_of_another_prefix_is_not_shown(box: Box) -> None:
     assert "stale" not in box.rows()
 
 
-def test_composition_asks_once_it_has_ended_and_keeps_its_keys(box: Box, page: "Page") -> None:
+def test_composition_asks_at_every_key_and_keeps_its_keys(box: Box, page: "Page") -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/complete" in request.url else None)
     box.input.focus()
     session = page.context.new_cdp_session(page)
     for text in ("w", "we", "wea"):
         session.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
-    page.wait_for_timeout(100)
-    assert [url for url in asked if "q=w" in url] == []
+    box.wait_for("weather", "weather in new york")
+    assert [url.partition("q=")[2].partition("&")[0] for url in asked if "q=w" in url] == ["w", "we", "wea"]
     submitted = page.evaluate_handle("[]")
     page.evaluate("found => addEventListener('halfword-submit', event => found.push(event.detail.query))", submitted)
     box.input.evaluate("box => box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', isComposing: true}))")
     assert submitted.json_value() == []
+    assert box.rows() == ["weather", "weather in new york"]
     session.send("Input.insertText", {"text": "wea"})
-    box.wait_for("weather", "weather in new york")
-    assert box.text == "wea"
+    box.press("Enter")
+    assert submitted.json_value() == ["wea"]
     assert len([url for url in asked if "q=wea&" in url]) == 1
+
+
+def test_a_click_ends_a_composition(box: Box, page: "Page") -> None:
+    box.input.focus()
+    session = page.context.new_cdp_session(page)
+    session.send("Input.imeSetComposition", {"text": "we", "selectionStart": 2, "selectionEnd": 2})
+    box.wait_for("weather", "web", "weather in new york")
+    page.get_by_role("option").nth(1).click()
+    page.wait_for_timeout(100)
+    box.wait_until_closed()
+    assert box.text == "web"
 
 
 def test_a_server_that_goes_and_comes_back(browser: "Browser", tmp_path: Path) -> None:
@@ -366,10 +438,51 @@ def test_two_lines_put_the_box_on_a_page_of_another_origin(page: "Page", tmp_pat
         box.input.focus()
         box.type("wea")
         box.wait_for("weather", "weather in new york")
-        box.press("Tab")
+        box.press("End")
         playwright_api.expect(box.input).to_have_value("weather")
         box.press("Enter")
         page.wait_for_url(f"{origin}/find?what=weather")  # the box takes part in the form around it
+
+
+SHOP = """<!doctype html><html lang=en><title>Shop</title><script type="module" src="{server}/halfword.js"></script>
+<form action="/find"><halfword-search label="Find" name="what">{inside}</halfword-search></form>"""
+PLAIN_INPUT = '<input name="what" role="combobox" aria-label="Find" aria-expanded="false" value="web">'
+
+
+@pytest.mark.parametrize("allowed", [(), ("--allow-origin", "https://shop.example")])
+def test_a_page_that_is_not_allowed_has_a_plain_box(page: "Page", tmp_path: Path, allowed: tuple[str, ...]) -> None:
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/complete" in request.url else None)
+    page.on("console", lambda line: said.append(line.text) if line.type == "warning" else None)
+    with page_elsewhere(tmp_path) as origin, serving(write_counts(tmp_path / "m.halfword"), *allowed) as running:
+        (tmp_path / "index.html").write_text(SHOP.format(server=running.address, inside=""))
+        page.goto(origin)
+        box = Box(page)
+        with page.expect_console_message(lambda line: line.type == "warning"):
+            box.type("wea")
+        asked.clear()
+        box.type("ther")
+        playwright_api.expect(page.locator("halfword-search p")).to_have_text("")
+        box.press("Enter")
+        page.wait_for_url(f"{origin}/find?what=weather")
+    reason = f"{running.address} gives no completions to {origin}; start it with --allow-origin {origin}"
+    assert said == [f"halfword-search: {reason}"]
+    assert asked == []  # it would be refused again
+
+
+def test_a_plain_input_is_the_box_until_the_file_is_loaded(page: "Page", server: Server, tmp_path: Path) -> None:
+    with page_elsewhere(tmp_path) as origin:
+        (tmp_path / "before.html").write_text(SHOP.format(server="http://127.0.0.1:1", inside=PLAIN_INPUT))
+        page.goto(f"{origin}/before.html")
+        Box(page).press("Enter")
+        page.wait_for_url(f"{origin}/find?what=web")
+        (tmp_path / "after.html").write_text(SHOP.format(server=server.address, inside=PLAIN_INPUT))
+        page.goto(f"{origin}/after.html")
+        page.wait_for_function("() => customElements.get('halfword-search') !== undefined")
+        assert Box(page).text == "web"
+        Box(page).press("Enter")
+        page.wait_for_url(f"{origin}/find?what=web")  # once, not twice
 
 
 def test_touch_and_320_pixels(browser: "Browser", server: Server) -> None:

@@ -125,4 +125,4 @@ def test_a_processor_is_described_in_a_line(tmp_path: Path) -> None:
 
 
 def test_a_card_is_described_in_a_line() -> None:
-    assert card_line(Card.from_json({"parts": {"ngram": {}}, "note": "old queries"})) == "ngram; note: old queries"
+    assert card_line(Card.from_json({"parts": {"ngram": {}}, "note": "a long story"})) == "ngram"

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from halfword.core.card import Card
-from halfword.core.errors import HalfwordError
+from halfword.core.errors import HalfwordError, install_command
 from halfword.core.model_file import read_header
 from halfword.core.version import __version__
 from halfword.search.model import DEFAULT_MODEL, import_engine
@@ -69,7 +69,7 @@ def _extra(extra: str, modules: tuple[str, ...]) -> Finding:
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
         state = f"without {', '.join(missing)}"
-        return Finding(f"[{extra}]", state, well=False, remedy=f"pip install 'halfword[{extra}]'")
+        return Finding(f"[{extra}]", state, well=False, remedy=install_command(extra))
     return Finding(f"[{extra}]", ", ".join(f"{module} {_version_of(module)}" for module in modules))
 
 
@@ -84,17 +84,16 @@ def _default_model() -> Finding:
     try:
         card = read_header(DEFAULT_MODEL).card
     except HalfwordError as error:
-        return Finding("default model", str(error), well=False, remedy="pip install --force-reinstall halfword")
+        return Finding("default model", str(error), well=False, remedy="pip install --force-reinstall .")
     size = DEFAULT_MODEL.stat().st_size / 1e6
-    return Finding("default model", f"{size:.1f} MB, {card_line(card)}")
+    return Finding("default model", f"{size:.1f} MB, {card_line(card)}; more with: halfword info")
 
 
 def card_line(card: Card) -> str:
-    """Return in a line what a model is made of.
+    """Return in a short line what a model is made of.
 
     >>> card_line(Card.from_json({"parts": {"popular": {}, "network": {}}, "licence": "MIT"}))
     'network, popular; licence: MIT'
     """
     parts = ", ".join(card.parts.to_json())
-    said = {"note": card.note, "licence": card.licence}
-    return "; ".join([parts, *(f"{name}: {text}" for name, text in said.items() if text)])
+    return f"{parts}; licence: {card.licence}" if card.licence else parts

@@ -8,18 +8,21 @@ import typer
 from halfword.cli.options import AsJson
 from halfword.cli.output import print_json
 from halfword.core.errors import ModelFileError
-from halfword.core.model_file import Header, read_header
+from halfword.core.model_file import PADDING, Header, read_header
 from halfword.core.verify import damaged_arrays
+from halfword.search.model import DEFAULT_MODEL
 
 
 def info(
-    model: Annotated[Path, typer.Argument(help="The model file.")],
+    model: Annotated[
+        Path, typer.Argument(help="The model file; left out, the one that ships.", show_default=False)
+    ] = DEFAULT_MODEL,
     verify: Annotated[bool, typer.Option("--verify", help="Compare every array with its checksum.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the card, the policy, the digest and the sizes of a model.
 
-    Example: halfword info popular.halfword
+    Example: halfword info my.halfword
     """
     header = read_header(model)
     states = _states(model, header) if verify else {}
@@ -28,7 +31,7 @@ def info(
         "policy": header.policy.to_json(),
         "features": header.features,
         "digest": header.digest if header.has_checksums else None,
-        "bytes": {name: place.end - place.begin for name, place in header.places.items()},
+        "bytes": {name: place.end - place.begin for name, place in header.places.items() if _is_shown(name, states)},
         **({"verified": states} if verify else {}),
     }
     if as_json:
@@ -40,12 +43,18 @@ def info(
 
 
 def _states(model: Path, header: Header) -> dict[str, str]:
-    """Return for each array whether it is as it was written."""
+    """Return for each array whether it is as it was written; padding only if it is not."""
     damaged = set(damaged_arrays(model, header.places))
     return {
         name: "damaged" if name in damaged else "ok" if place.checksum else "no checksum"
         for name, place in header.places.items()
+        if name in damaged or not name.startswith(PADDING)
     }
+
+
+def _is_shown(name: str, states: dict[str, str]) -> bool:
+    """Padding says nothing about a model, unless it is damaged."""
+    return name in states or not name.startswith(PADDING)
 
 
 def _print_lines(content: dict[str, Any], states: dict[str, str]) -> None:

@@ -44,5 +44,11 @@ def require(module: str, extra: str) -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f"this needs the package {error.name}, which is not installed; type: pip install 'halfword[{extra}]'"
+            f"this needs the package {error.name}, which is not installed; in the folder of the project, type: "
+            + install_command(extra)
         ) from error
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra; it runs in the folder of the project, for Halfword is not on PyPI."""
+    return f"pip install -c constraints.txt '.[{extra}]'"

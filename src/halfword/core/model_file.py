@@ -55,6 +55,7 @@ FORGET_BIAS = 1.0  # added to the forget gate of every layer
 NORM_EPSILON = 1e-5  # added to the variance in layer normalisation
 _ITEM_SIZE = {"U64": 8, "F32": 4, "U32": 4, "U16": 2, "I8": 1, "U8": 1}
 _ALIGNMENT = 8
+PADDING = "padding."  # how the names of the arrays between the others begin
 _LONGEST_HEADER = 4_000_000  # bytes; a model's own is a few thousand, and reading it must not take long
 
 
@@ -154,7 +155,7 @@ def _padded(arrays: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
         yield name, array
         missing = -len(array.data) % _ALIGNMENT
         if missing:
-            yield f"padding.{number}", Array("U8", bytes(missing))
+            yield f"{PADDING}{number}", Array("U8", bytes(missing))
 
 
 def read_header(path: Path) -> Header:

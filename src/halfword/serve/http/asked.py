@@ -16,6 +16,12 @@ ELASTICSEARCH_COUNT = 5  # its default `size`
 # Of a search and of a completion suggester. Those about hits change nothing, for there are none.
 SEARCH_FIELDS = ("suggest", "_source", "from", "size", "track_total_hits")
 COMPLETION_FIELDS = ("field", "size", "skip_duplicates")
+# What Elasticsearch has and Halfword has not: why, and what to send instead.
+_UNSUPPORTED = {
+    "fuzzy": "typing mistakes are not corrected; leave it out to complete the text as it was typed",
+    "contexts": "completions are not filtered by category; leave it out, or serve one model per category",
+    "regex": "a text is completed, not a pattern; send a prefix",
+}
 _PARAMETERS = frozenset((b"q", b"n", b"pad"))
 INDEX_NAMES = "[a-z0-9.*][a-z0-9_.,*+-]{0,254}"  # one or several, as Elasticsearch allows
 
@@ -109,6 +115,7 @@ def asked_by_suggesters(body: bytes, limits: Limits) -> dict[str, Asked]:
 def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
     if not isinstance(entry, dict) or not isinstance(entry.get("completion"), dict):
         raise _no_suggester(f"the suggester {name!r} is no completion suggester")
+    _check_supported(name, [*entry, *entry["completion"]])
     _check_known(entry, ("prefix", "text", "completion"), f" in the suggester {name!r}")
     _check_known(entry["completion"], COMPLETION_FIELDS, f" in the completion of the suggester {name!r}")
     prefixes = [_checked_prefix(entry[key], limits) for key in ("prefix", "text") if key in entry]
@@ -118,6 +125,13 @@ def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
         raise _no_suggester(f"the field of the suggester {name!r} is no text")
     size = entry["completion"].get("size", ELASTICSEARCH_COUNT)
     return Asked(prefixes[0], _count_of(size, limits, "size"))
+
+
+def _check_supported(suggester: str, given: Iterable[str]) -> None:
+    """Refuse what would change the answer in Elasticsearch and cannot change it here."""
+    unsupported = [f"{name} is not supported: {_UNSUPPORTED[name]}" for name in given if name in _UNSUPPORTED]
+    if unsupported:
+        raise refuse("unsupported", f"in the suggester {suggester!r}, {'; '.join(unsupported)}")
 
 
 def _no_suggester(reason: str) -> Exception:

@@ -49,6 +49,7 @@ CODES = {
     "prefix_too_long": (400, "a prefix has too many characters"),
     "bad_n": (400, "n is not a number, or out of range"),
     "unknown_name": (400, "a parameter or a field of the body does not exist"),
+    "unsupported": (400, "a field that Elasticsearch has and Halfword has not"),
     "bad_json": (400, "the body is not JSON"),
     "bad_body": (400, "the body is JSON of another shape"),
     "unauthorized": (401, "an API key is needed and none, or a wrong one, was sent"),

@@ -3,6 +3,8 @@
 //   <script type="module" src="https://your.server/halfword.js"></script>
 //   <halfword-search label="Search" name="q" action="/search"></halfword-search>
 //
+// An <input> inside the element is the search box until this file is loaded, and stays it if the file cannot be loaded.
+//
 // Attributes (all optional):
 //   label        the accessible name, shown above the box; with `hide-label` only to screen readers
 //   placeholder  shown while the box is empty
@@ -19,6 +21,9 @@
 //
 // Events, which bubble: `halfword-answer` {prefix, completions, milliseconds}, `halfword-failure` {prefix, message},
 // `halfword-submit` {query, completion}; preventing the last one keeps `action` from being opened.
+//
+// Keys: the arrows up and down choose, Enter submits, Escape closes the list and then empties the box, Tab moves on.
+// At the end of the text, the right arrow (in right-to-left text the left one) or End accepts and goes on typing.
 
 const HOME = new URL(".", import.meta.url);
 const LIVE_REGION_DELAY = 700; // a screen reader is not interrupted at every key
@@ -79,6 +84,11 @@ export class Client {
     this.#abort.abort();
   }
 
+  /** Tells whether the server is there at all, even if this page may not read its answers. */
+  isReachable() {
+    return fetch(new URL("healthz", this.server), { mode: "no-cors", credentials: "omit" }).then(() => true, () => false);
+  }
+
   #address(prefix) {
     const address = new URL("complete", this.server);
     address.searchParams.set("q", prefix);
@@ -102,10 +112,12 @@ class HalfwordSearch extends HTMLElement {
   #problem = make("p", { className: "problem" });
   #completions = [];
   #active = -1; // the completion that is chosen, or -1 for what was typed
+  #accepted = null; // the completion that was last put into the box
   #typed = "";
   #composing = false;
   #timers = { ask: 0, say: 0, retry: 0 };
   #failures = 0;
+  #refusedBy = null; // the origin of a server that does not answer pages of this origin
 
   constructor() {
     super();
@@ -129,6 +141,19 @@ class HalfwordSearch extends HTMLElement {
   connectedCallback() {
     this.#name();
     this.value ||= this.getAttribute("value") ?? "";
+    this.#replacePlainInput();
+    if (document.readyState === "loading") // what stands inside the element may not have been read yet
+      document.addEventListener("DOMContentLoaded", () => this.#replacePlainInput(), { once: true });
+  }
+
+  /** Take over from the input that was the search box while this file was being loaded. */
+  #replacePlainInput() {
+    const plain = this.querySelector("input");
+    if (!plain) return;
+    const hadFocus = plain === document.activeElement;
+    this.value ||= plain.value;
+    this.replaceChildren(); // or a form would send both
+    if (hadFocus) this.#input.focus();
   }
 
   disconnectedCallback() {
@@ -152,12 +177,12 @@ class HalfwordSearch extends HTMLElement {
   #listen() {
     const on = (target, type, does) => target.addEventListener(type, does);
     on(this.#input, "compositionstart", () => (this.#composing = true));
-    on(this.#input, "compositionend", () => { this.#composing = false; this.#changed(); });
+    on(this.#input, "compositionend", () => this.#composed());
     on(this.#input, "input", () => this.#changed());
     on(this.#input, "keydown", (event) => this.#key(event));
     on(this.#input, "focus", () => this.#ask());
     on(this.#input, "click", () => { if (this.#list.hidden) this.#ask(); });
-    on(this.#input, "blur", () => this.#close());
+    on(this.#input, "blur", () => this.#left());
     // Before the blur that a press would cause, so that the focus stays in the box; a touch that scrolls is no click.
     on(this.#list, "pointerdown", (event) => event.preventDefault());
     on(this.#list, "mousedown", (event) => event.preventDefault());
@@ -172,12 +197,25 @@ class HalfwordSearch extends HTMLElement {
     return [...this.#list.children].indexOf(event.target.closest("li"));
   }
 
+  #composed() {
+    this.#composing = false;
+    this.#changed();
+  }
+
+  /** A chosen completion that stands in the box counts as typed once the focus has left it. */
+  #left() {
+    this.#accepted = this.#completions[this.#active] ?? this.#accepted;
+    this.value = this.#input.value;
+    this.#close();
+  }
+
+  /** Asks during a composition too: a Korean syllable is composed at every key, and its beginning can be completed. */
   #changed() {
+    // The end of a composition is told once or twice, after the text itself.
+    if (this.#input.value === this.#typed && this.#active < 0) return;
     this.#typed = this.#input.value;
     this.#internals.setFormValue(this.#typed);
     this.#choose(-1, { write: false });
-    // What an input method shows is not yet what the person means.
-    if (this.#composing) return;
     clearTimeout(this.#timers.ask);
     const delay = Number(this.getAttribute("delay") ?? 0);
     if (delay > 0) this.#timers.ask = setTimeout(() => this.#ask(), delay);
@@ -193,6 +231,7 @@ class HalfwordSearch extends HTMLElement {
       return;
     }
     this.#configure();
+    if (this.#client.server.origin === this.#refusedBy) return;
     const begin = performance.now();
     try {
       const { completions, prefix: echoed } = await this.#client.complete(prefix);
@@ -203,7 +242,7 @@ class HalfwordSearch extends HTMLElement {
       this.#show(this.#hasFocus() ? completions : []);
       this.#tell("halfword-answer", { prefix, completions, milliseconds: performance.now() - begin });
     } catch (failure) {
-      if (failure.name !== "AbortError") this.#failed(prefix, failure);
+      if (failure.name !== "AbortError") await this.#failed(prefix, failure);
     }
   }
 
@@ -218,15 +257,35 @@ class HalfwordSearch extends HTMLElement {
   }
 
   /** Without completions the box is still a box: say so once, and ask again when that may help. */
-  #failed(prefix, failure) {
+  async #failed(prefix, failure) {
     this.#show([]);
-    const unreachable = failure instanceof TypeError; // what fetch throws when there is no connection
+    const unreachable = failure instanceof TypeError; // what fetch throws when there is no connection, or no permission
+    if (unreachable && (await this.#isRefused(prefix))) return this.#refused(prefix);
+    if (!this.isConnected || prefix !== this.#typed) return; // there is a newer question, or none
     this.#problem.textContent = unreachable ? "No completions: the server cannot be reached." : failure.message;
     this.#tell("halfword-failure", { prefix, message: this.#problem.textContent });
     if (unreachable || failure.again) {
       const delay = RETRY_DELAYS[Math.min(this.#failures++, RETRY_DELAYS.length - 1)];
+      clearTimeout(this.#timers.retry);
       this.#timers.retry = setTimeout(() => this.#ask(), delay);
     }
+  }
+
+  /** A browser does not say why a request failed. A server that is there and fails again refuses this origin. */
+  async #isRefused(prefix) {
+    if (this.#client.server.origin === location.origin || !(await this.#client.isReachable())) return false;
+    return this.#client.complete(prefix).then(() => false, (failure) => failure instanceof TypeError);
+  }
+
+  /** The visitor of a page can do nothing about this, so only its author is told. */
+  #refused(prefix) {
+    const server = this.#client.server.origin;
+    if (this.#refusedBy === server) return;
+    this.#refusedBy = server;
+    this.#problem.textContent = "";
+    const message = `${server} gives no completions to ${location.origin}; start it with --allow-origin ${location.origin}`;
+    console.warn(`halfword-search: ${message}`);
+    this.#tell("halfword-failure", { prefix, message });
   }
 
   #hasFocus() {
@@ -294,7 +353,8 @@ class HalfwordSearch extends HTMLElement {
       ArrowUp: () => this.#arrow(-1, event.altKey),
       Enter: () => this.#enter(),
       Escape: () => this.#escape(),
-      Tab: () => !event.shiftKey && this.#tab(),
+      [this.#forwardKey()]: () => this.#accept(event),
+      End: () => this.#accept(event),
     }[event.key];
     if (act?.()) event.preventDefault();
   }
@@ -313,12 +373,16 @@ class HalfwordSearch extends HTMLElement {
   }
 
   #enter() {
-    this.#submit(this.#input.value, this.#completions[this.#active] ?? null);
+    const query = this.#input.value;
+    // A row under the mouse is not in the box, and an accepted completion may have been edited.
+    const candidates = [this.#completions[this.#active], this.#accepted];
+    this.#submit(query, candidates.find((completion) => completion?.text === query) ?? null);
     return true;
   }
 
-  /** The first press closes the list, the second empties the box. */
+  /** The first press closes the list, the second empties the box, the third is for the page, such as a dialog. */
   #escape() {
+    if (this.#list.hidden && this.value === "") return false;
     if (this.#list.hidden) this.value = "";
     else this.#choose(-1, { write: true });
     this.#client.cancel();
@@ -326,12 +390,19 @@ class HalfwordSearch extends HTMLElement {
     return true;
   }
 
-  /** Accept the chosen completion, or the first, and go on typing; without any, Tab moves on as ever. */
-  #tab() {
-    if (this.#list.hidden) return false;
-    const { text } = this.#completions[Math.max(this.#active, 0)];
-    if (text === this.#typed) return false;
-    this.value = text;
+  #forwardKey() {
+    return getComputedStyle(this.#input).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
+  }
+
+  /** At the end of the text, accept the chosen completion, or the first, and go on typing. */
+  #accept({ shiftKey, ctrlKey, altKey, metaKey }) {
+    const { selectionStart, selectionEnd, value } = this.#input;
+    const atEnd = selectionStart === value.length && selectionEnd === value.length;
+    if (this.#list.hidden || !atEnd || shiftKey || ctrlKey || altKey || metaKey) return false;
+    const completion = this.#completions[Math.max(this.#active, 0)];
+    if (completion.text === this.#typed) return false;
+    this.#accepted = completion;
+    this.value = completion.text;
     this.#ask();
     return true;
   }
