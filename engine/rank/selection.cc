@@ -31,6 +31,9 @@ class Admission {
     }
   }
 
+  /// Whether nothing is too unlikely to be shown, a near-duplicate neither.
+  bool everything() const { return std::isinf(floor_); }
+
   bool likely(std::size_t place) const { return ranked_.scores[place] >= floor_; }
 
   bool admits(std::size_t place) const {
@@ -75,7 +78,8 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
     if (chosen.size() == most || !admission.likely(place)) break;
     if (!admission.admits(place)) continue;
     const Proposal& proposal = ranked.proposals.list()[place];
-    if (shown.add(proposal.text) || proposal.count >= policy.often_typed) chosen.push_back(place);
+    const bool is_new = shown.add(proposal.text);
+    if (is_new || admission.everything() || proposal.count >= policy.often_typed) chosen.push_back(place);
   }
   return chosen;
 }

@@ -21,7 +21,7 @@ struct Ranked {
 
 /// What is shown of ranked proposals, best first: those that are likely enough, as many as fit on a page or are asked
 /// for. A text with an invented word must be likelier than others; of near-duplicates the likelier is shown, and the
-/// other only if it was often typed itself.
+/// other only if it was often typed itself, or if nothing is too unlikely (a least probability of 0).
 std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const Lexicon& words);
 
 }  // namespace halfword

@@ -45,7 +45,7 @@ def select(
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue
         form = plain_form(text)
-        if form not in shown or count_of(text) >= policy.often_typed:
+        if form not in shown or least == 0 or count_of(text) >= policy.often_typed:
             chosen.append(text)
         shown.add(form)
     penalty = policy.length_penalty

@@ -13,7 +13,7 @@ from halfword.training.offers import Offers
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
-_MOST_INVENTED = 0.01  # share of the suggestions that may hold an invented word
+_MOST_INVENTED = 0.013  # share of the suggestions that may hold an invented word
 
 
 @dataclass(frozen=True, slots=True)
