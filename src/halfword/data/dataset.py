@@ -25,6 +25,7 @@ from halfword.core.errors import DatasetError, OptionError, require
 from halfword.core.progress import Progress, quiet
 from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PROFILES, Profile, normalise_query
+from halfword.data.sessions import CONTEXT, TypedRow, with_context
 
 if TYPE_CHECKING:
     from halfword.data.options import PrepareOptions
@@ -105,6 +106,17 @@ class Dataset(ABC):
     @abstractmethod
     def rows(self, split: Split) -> list[str]:
         """Return every query as often as it was typed, in the order in which it is stored."""
+
+    def sessions(self, split: Split) -> list[list[str]]:
+        """Return the sessions of a split, each the queries of one person in their order; none if they are not known.
+
+        Where they are known, every row of the split is in one of them.
+        """
+        return []
+
+    def typed_rows(self, split: Split, size: int = CONTEXT) -> list[TypedRow]:
+        """Return every row with at most `size` queries before it in its session; without any if none is known."""
+        return list(with_context(self.sessions(split), size)) or [TypedRow(query) for query in self.rows(split)]
 
     @abstractmethod
     def about(self) -> dict[str, Any]:
@@ -198,6 +210,9 @@ class TextFolder(Dataset):
         if not rows:
             raise DatasetError(f"{path} holds no query; one query per line was expected")
         return rows
+
+    def sessions(self, split: Split) -> list[list[str]]:
+        return [self.rows(split)]  # the order of the lines is all that is known
 
     def about(self) -> dict[str, Any]:
         return {"source": [path.name for split in Split if (path := _text_file(self.path, split))]}
