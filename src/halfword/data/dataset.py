@@ -1,8 +1,10 @@
 """Reading and writing a dataset folder.
 
-A prepared folder holds two files:
+A prepared folder holds two files, or three:
 
 - `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count, query;
+- `sessions.parquet`, if the log has users or times: the columns split, starts (whether a session begins here) and query
+  (its number: 0 for the first of its split in `queries.parquet`), one row for each time that a query was typed;
 - `dataset.json`: `format` (the version of this layout), `profile`, source files, options, what was dropped and why.
 
 A folder of plain `train`, `valid` and `test.query.txt` (or `.gz`), one query per line, repeats kept, is read as well.
@@ -18,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 QUERIES = "queries.parquet"
+SESSIONS = "sessions.parquet"
 ABOUT = "dataset.json"
 
 
@@ -150,6 +154,17 @@ class PreparedFolder(Dataset):
     def rows(self, split: Split) -> list[str]:
         return [query for query, count in self.counts(split).items() for _ in range(count)]
 
+    def sessions(self, split: Split) -> list[list[str]]:
+        if not (self.path / SESSIONS).exists():
+            return []
+        table, texts = self._read_columns(SESSIONS, ["starts", "query"], split), self._read(split)["query"].to_pylist()
+        sessions: list[list[str]] = []
+        for starts, number in zip(table["starts"].to_pylist(), table["query"].to_pylist(), strict=True):
+            if starts or not sessions:
+                sessions.append([])
+            sessions[-1].append(texts[number])
+        return sessions
+
     def about(self) -> dict[str, Any]:
         return read_about(self.path)
 
@@ -164,15 +179,19 @@ class PreparedFolder(Dataset):
             return "sizes unknown"
 
     def _read(self, split: Split) -> Any:
-        pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
-        path = self.path / QUERIES
-        try:
-            table = parquet.read_table(path, columns=["query", "count"], filters=[("split", "==", str(split))])
-        except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
+        table = self._read_columns(QUERIES, ["query", "count"], split)
         if not table.num_rows:
+            path = self.path / QUERIES
             raise DatasetError(f"{path} holds no {split} queries; prepare a larger log or change its splits")
         return table
+
+    def _read_columns(self, name: str, columns: list[str], split: Split) -> Any:
+        pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
+        path = self.path / name
+        try:
+            return parquet.read_table(path, columns=columns, filters=[("split", "==", str(split))])
+        except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
+            raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
 
 
 class TemporaryFolder(PreparedFolder):
@@ -212,7 +231,8 @@ class TextFolder(Dataset):
         return rows
 
     def sessions(self, split: Split) -> list[list[str]]:
-        return [self.rows(split)]  # the order of the lines is all that is known
+        rows = self.rows(split)  # the order of the lines is all that is known
+        return [] if all(before <= after for before, after in pairwise(rows)) else [rows]  # nobody searches by alphabet
 
     def about(self) -> dict[str, Any]:
         return {"source": [path.name for split in Split if (path := _text_file(self.path, split))]}

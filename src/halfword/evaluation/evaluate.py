@@ -144,9 +144,9 @@ class Asker:
     def texts(self, prefixes: Sequence[str], contexts: Sequence[Sequence[str]] = ()) -> Iterator[list[str]]:
         """Yield the texts offered for each prefix."""
         for start in range(0, len(prefixes), self._at_once):
-            chunk, its_contexts = (each[start : start + self._at_once] for each in (prefixes, contexts))
+            chunk = prefixes[start : start + self._at_once]
             begun = time.perf_counter()
-            answers = self._complete(chunk, its_contexts)
+            answers = self._complete(chunk, contexts[start : start + self._at_once])
             self.seconds += time.perf_counter() - begun
             self.asked += len(chunk)
             for answer in answers:
