@@ -1,13 +1,14 @@
 """Fit the ranker's weights that ship with the package, from logs that may be learned from; prints JSON.
 
-python benchmarks/ranker_prior.py DATA[=BACKGROUND]... -o src/halfword/models/ranker.json
+python benchmarks/ranker_prior.py DATA[=BACKGROUND]... --sessions LOG... -o src/halfword/models/ranker.json
 
 For each dataset a model of popularity and memory is trained on its train split, on a background that has not learned
 from its rows if one is named, and asked at prefixes of its validation split. Give datasets of different sizes and
 subjects, from hundreds of rows to hundreds of thousands: the weights are the starting point of every training, and all
-that a very small log has. The mixture (how evidence and models make one first estimate) is fitted first, by coordinate
-descent; then all other weights. What is printed is the cross-entropy in nats per prefix on the test splits: of the
-first estimate alone, and of the ranker.
+that a very small log has. Datasets named after `--sessions` keep the order in which people searched; they are asked
+with the ten rows before as context too. The mixture (how evidence and models make one first estimate) is fitted first,
+by coordinate descent, on what is asked without context; then all other weights. What is printed is the cross-entropy
+in nats per prefix on the test splits: of the first estimate alone, and of the ranker.
 """
 
 import argparse
@@ -19,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from halfword.core import metrics
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split, open_dataset
+from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, import_engine, load
-from halfword.training.mixture import sample
-from halfword.training.offers import Offers, collect, join
+from halfword.training.offers import Offers, at_every_prefix, at_hashed_prefix, collect, join
 from halfword.training.options import NO_BACKGROUND, TrainOptions
-from halfword.training.ranker import PRIOR, RankerWeights, cross_entropy, every_prefix, feature_place, fit
+from halfword.training.ranker import PRIOR, RankerWeights, cross_entropy, feature_place, fit, sample_rows
 from halfword.training.train import train
 
 CHOICES = {  # of the mixture, tried one after the other
@@ -68,11 +68,35 @@ def initial(units: int) -> RankerWeights:
     return RankerWeights(mixture, zeros, ones, linear, hidden, no_units, no_units, np.zeros(shared + 1, np.float32))
 
 
-def asked(model: Model, queries: list[str], size: int, walked: int) -> Offers:
-    """Return what a model proposes at one prefix of `size` queries, and at every prefix of `walked` ones."""
-    rows = sample(queries, size, seed=2)
-    hashed = [(query, metrics.hashed_prefix_length(query)) for query in rows]
-    return collect(model, hashed + [(query, typed) for query in rows[:walked] for typed in every_prefix(query)])
+def asked(model: Model, rows: list[TypedRow], size: int, walked: int) -> Offers:
+    """Return what a model proposes at one prefix of `size` rows, and at every prefix of `walked` ones."""
+    chosen = sample_rows(rows, size)
+    return collect(model, at_hashed_prefix(chosen) + at_every_prefix(chosen[:walked]))
+
+
+def scales(offers: Offers) -> tuple[np.ndarray, np.ndarray]:
+    """Return what is taken off each feature and what it is divided by.
+
+    What a session says must stay 0 where there is none, and is told apart from it by its size.
+    """
+    mean, scale = offers.features.mean(0), offers.features.std(0)
+    of_session = [place for place, name in enumerate(import_engine().feature_names()) if name.startswith("session_")]
+    known = offers.features[offers.features[:, feature_place("session_size")] > 0][:, of_session]
+    mean[of_session] = 0.0
+    scale[of_session] = 0.5 * np.sqrt((known**2).mean(0)) if len(known) else 1.0
+    return mean, np.maximum(scale, 1e-3)
+
+
+def alone(rows: list[TypedRow]) -> list[TypedRow]:
+    """Return the rows without their context."""
+    return [TypedRow(row.query) for row in rows]
+
+
+def model_of(data: Dataset, folder: str, background: str) -> Model:
+    """Return a model of the train split, fitted to nothing."""
+    path, options = Path(folder) / "model.halfword", TrainOptions(parts=("popular", "ngram"), background=background)
+    train(Unvalidated(data.path, data.profile, data), path, options)
+    return load(path, cache=False)
 
 
 def estimates(offers: Offers, mixture: np.ndarray) -> np.ndarray:
@@ -119,29 +143,31 @@ def main() -> None:
     """Collect, fit, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", metavar="DATA[=BACKGROUND]")
+    parser.add_argument("--sessions", nargs="*", default=[], metavar="DATA[=BACKGROUND]")
     parser.add_argument("--output", "-o", type=Path, default=PRIOR)
-    parser.add_argument("--units", type=int, default=16)
+    parser.add_argument("--units", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=20)
     arguments = parser.parse_args()
-    valid, test = [], {}
+    valid, in_sessions, test = [], [], {}
     with tempfile.TemporaryDirectory() as folder:
-        for named in arguments.data:
+        for named in (*arguments.data, *arguments.sessions):
             path, _, background = named.partition("=")
-            data, model_path = open_dataset(Path(path)), Path(folder) / "model.halfword"
-            options = TrainOptions(parts=("popular", "ngram"), background=background or NO_BACKGROUND)
-            train(Unvalidated(data.path, data.profile, data), model_path, options)
-            model = load(model_path, cache=False)
-            valid.append(asked(model, data.rows(Split.VALID), 3000, 300))
-            test[named] = asked(model, data.rows(Split.TEST), 2000, 0)
-    offers = join(valid)
-    weights = fit_mixture(initial(arguments.units), offers)
-    offers = with_mixture(offers, weights.mixture)
-    mean, scale = offers.features.mean(0), np.maximum(offers.features.std(0), 1e-3)
+            data = open_dataset(Path(path))
+            model = model_of(data, folder, background or NO_BACKGROUND)
+            rows, held_out = data.typed_rows(Split.VALID), data.typed_rows(Split.TEST)
+            valid.append(asked(model, alone(rows), 3000, 300))
+            test[named] = asked(model, alone(held_out), 2000, 0)
+            if named in arguments.sessions:
+                in_sessions.append(asked(model, rows, 3000, 300))
+                test[f"{named} with context"] = asked(model, held_out, 2000, 0)
+    weights = fit_mixture(initial(arguments.units), join(valid))
+    offers = with_mixture(join([*valid, *in_sessions]), weights.mixture)
+    mean, scale = scales(offers)
     linear = np.where(np.arange(len(scale)) == feature_place("estimate"), scale, 0).astype(np.float32)
-    alone = replace(weights, mean=mean, scale=scale, linear=linear)
-    fitted = fit(alone, offers, epochs=arguments.epochs, closeness=1.0)
+    estimated = replace(weights, mean=mean, scale=scale, linear=linear)
+    fitted = fit(estimated, offers, epochs=arguments.epochs, closeness=1.0)
     report = {
-        name: [round(cross_entropy(each, with_mixture(asked, weights.mixture)), 4) for each in (alone, fitted)]
+        name: [round(cross_entropy(each, with_mixture(asked, weights.mixture)), 4) for each in (estimated, fitted)]
         for name, asked in test.items()
     }
     names = import_engine().feature_names()

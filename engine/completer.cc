@@ -8,9 +8,11 @@
 #include "sources/companions.h"
 #include "sources/popular_source.h"
 #include "sources/search_source.h"
+#include "sources/session_source.h"
 #include "sources/spellings.h"
 
 namespace halfword {
+
 Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings) : policy_(policy) {
   if (settings.popular) popular_.emplace(file);
   if (settings.memory || settings.network) {
@@ -27,6 +29,7 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
   if (file.holds("ngram.words.text")) sources_.push_back(std::make_unique<Companions>(file));
   if (file.holds("popular.by_letters")) sources_.push_back(std::make_unique<Spellings>(file, *popular_));
+  sources_.push_back(std::make_unique<SessionSource>(*popular_));
 }
 
 const ModelSearch& Completer::language_model() const {
@@ -44,12 +47,12 @@ Proposals Completer::propose(const Request& request) const {
   SearchOptions options = request.options;
   // Whoever asks for fewer answers gets the first of the same.
   options.count = std::max(options.count, static_cast<std::size_t>(policy_.page));
-  return gather({request.typed}, options);
+  return gather({request.typed}, Session(request.context), options);
 }
 
-Proposals Completer::gather(const Reading& reading, const SearchOptions& options) const {
+Proposals Completer::gather(const Reading& reading, const Session& session, const SearchOptions& options) const {
   const Deadline deadline(options.deadline_ms);
-  const Question question{reading, options, policy_, deadline};
+  const Question question{reading, options, policy_, deadline, session};
   Proposals proposals;
   for (const auto& source : sources_) source->propose(question, proposals);
   for (const auto& source : sources_) source->annotate(question, proposals);

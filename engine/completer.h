@@ -49,7 +49,7 @@ class Completer {
  private:
   Answer from_popular(const Request& request) const;
   Answer from_model(const Request& request) const;
-  Proposals gather(const Reading& reading, const SearchOptions& options) const;
+  Proposals gather(const Reading& reading, const Session& session, const SearchOptions& options) const;
   Answer show(const Request& request, Proposals proposals) const;
 
   Policy policy_;

@@ -32,10 +32,11 @@ struct SearchOptions {
   double deadline_ms{};  // 0: none
 };
 
-/// What a caller asks: the text typed so far, and how to answer.
+/// What a caller asks: the text typed so far, how to answer, and the session's earlier queries, the oldest first.
 struct Request {
   std::string typed;
   SearchOptions options;
+  std::vector<std::string> context{};
 };
 
 /// What an answer took.

@@ -99,12 +99,14 @@ def test_filling_gaps_ends_with_the_deadline() -> None:
 
         asked: ClassVar[list[int]] = []
 
-        def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+        def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
             self.asked.append(options.count)
             time.sleep(0.002)
             return Answer(Completion(f"bad {number}", -1.0, "popular") for number in range(options.count))
 
-        def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[Answer]:
+        def complete_batch(
+            self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, *, contexts: Sequence[Sequence[str]] = ()
+        ) -> list[Answer]:
             raise NotImplementedError
 
     assert Filtered(Slow(), Blocklist(["bad"])).complete("b", count=1, deadline_ms=1.5) == []

@@ -1,14 +1,19 @@
 """An evaluation counts every row, asks each query at its hashed prefix, and walks back from its end."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from halfword import Completion, SearchOptions
 from halfword.core.errors import DatasetError, OptionError
 from halfword.core.metrics import hashed_prefix_length
+from halfword.core.options import DEFAULTS
 from halfword.data.dataset import open_dataset
-from halfword.evaluation.evaluate import EvaluateOptions, evaluate
+from halfword.evaluation.evaluate import EvaluateOptions, evaluate, sample_rows, sample_typed_rows
+from halfword.search.filtered import Filtered
+from halfword.search.model import Answer
 from tests.conftest import COUNTS, MakePopular
 
 
@@ -121,3 +126,67 @@ def test_rows_too_short_to_measure_are_refused(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "data", test=["ab"], train=["abc"])
     with pytest.raises(DatasetError, match="has no test query of 3 characters"):
         evaluate(Scripted({}, []), open_dataset(folder))
+
+
+def session_folder(path: Path) -> Path:
+    """A log in which one row repeats, one shares a word and one shares nothing with the rows before it."""
+    return make_folder(
+        path, test=["new york", "weather", "new york", "york hotels", "museum"], train=["new york", "weather"]
+    )
+
+
+class WithContext(Filtered):
+    """Offers the last query of the context, and remembers all contexts."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Sequence[str]] = []
+
+    def complete_batch(
+        self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, *, contexts: Any = (), **fields: Any
+    ) -> list[Answer]:
+        self.contexts += contexts
+        return [
+            Answer([Completion(context[-2], 0.0, "session")] if len(context) > 1 else [])
+            for context in contexts or [()] * len(prefixes)
+        ]
+
+
+def test_a_row_is_asked_with_the_rows_before_it(tmp_path: Path) -> None:
+    completer, data = WithContext(), open_dataset(session_folder(tmp_path / "data"))
+    report = evaluate(completer, data, EvaluateOptions(walk=0, context=2))
+    assert completer.contexts == [
+        (),
+        ("new york",),
+        ("new york", "weather"),
+        ("weather", "new york"),
+        ("new york", "york hotels"),
+    ]
+    assert report.metrics["mrr"]["all"] == pytest.approx(1 / 5)
+
+
+def test_the_gain_is_told_by_kind_of_row(tmp_path: Path) -> None:
+    data = open_dataset(session_folder(tmp_path / "data"))
+    table = evaluate(WithContext(), data, EvaluateOptions(walk=0, context=2)).context
+    assert table is not None
+    assert {kind: found["rows"] for kind, found in table.items()} == {
+        "repeat": 1,
+        "shares a word": 1,
+        "neither": 3,
+        "all": 5,
+    }
+    assert table["repeat"]["mrr"] == {"without": 0.0, "with_context": 1.0, "low": 1.0, "high": 1.0}
+    assert table["neither"]["mrr"]["with_context"] == 0.0
+    assert table["all"]["mrr"]["low"] < 0.2 < table["all"]["mrr"]["high"]
+
+
+def test_a_sample_has_the_same_rows_with_and_without_context(text_folder: Path) -> None:
+    data = open_dataset(text_folder)
+    with_context = sample_typed_rows(data, EvaluateOptions(sample=3, context=10))
+    assert [row.query for row in with_context] == sample_rows(data, EvaluateOptions(sample=3))
+
+
+def test_what_takes_no_context_is_refused(text_folder: Path) -> None:
+    with pytest.raises(OptionError, match="Scripted takes no context"):
+        evaluate(Scripted({}, []), open_dataset(text_folder), EvaluateOptions(walk=0, context=3))
+    with pytest.raises(OptionError, match="context must lie between 0 and 20, got 21"):
+        EvaluateOptions(context=21)

@@ -1,7 +1,7 @@
 """The whole way from a request to an answer: what was typed and what might be, in one order."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,10 +89,11 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return load(path, cache=False), plain, lambda: math.inf
 
 
-def assert_same(pair: Pair, prefix: str, options: SearchOptions) -> None:
+def assert_same(pair: Pair, prefix: str, options: SearchOptions, context: Sequence[str] = ()) -> None:
     """The same answers, unless floats may well have decided otherwise."""
     model, plain, closest_call = pair
-    found, expected = model.complete(prefix, options), plain.complete(prefix, options)
+    found = model.complete(prefix, options, context=context)
+    expected = plain.complete(prefix, options, context=context)
     scores = {each.text: each.score for each in expected}
     close = closest_call() < 1e-4 or len({round(score, 3) for score in scores.values()}) < len(scores)
     if close:
@@ -103,6 +104,7 @@ def assert_same(pair: Pair, prefix: str, options: SearchOptions) -> None:
 
 
 PREFIXES = st.text("abcd ", max_size=6)
+CONTEXTS = st.lists(st.one_of(st.text("abcdé ", max_size=12), st.sampled_from(list(QUERIES))), max_size=22)
 OPTIONS = st.builds(
     SearchOptions,
     count=st.sampled_from([1, 3, 10, 12]),
@@ -125,6 +127,14 @@ def test_the_engine_equals_the_plain_pipeline_over_all_sources(
     prefix: str, options: SearchOptions, all_sources: Pair
 ) -> None:
     assert_same(all_sources, prefix, options)
+
+
+@settings(max_examples=200, deadline=None)
+@given(prefix=PREFIXES, options=OPTIONS, context=CONTEXTS)
+def test_the_engine_equals_the_plain_pipeline_with_a_context(
+    prefix: str, options: SearchOptions, context: list[str], all_sources: Pair
+) -> None:
+    assert_same(all_sources, prefix, options, context)
 
 
 def test_parts_can_be_left_out(path: Path) -> None:
@@ -175,9 +185,10 @@ def test_the_least_probability_is_a_sieve_and_no_more(prefix: str, popular_path:
 def test_what_is_not_struck_out_stays_in_its_order(prefix: str, popular_path: Path) -> None:
     model = load(popular_path)
     ten = model.complete(prefix)
-    found = Filtered(model, Blocklist([ten[3].text])).complete(prefix)
+    blocklist = Blocklist([ten[3].text])
+    found = Filtered(model, blocklist).complete(prefix)
     assert len(found) == 10
-    assert [each.text for each in found if each.text in texts(ten)] == [each.text for each in [*ten[:3], *ten[4:]]]
+    assert [text for text in texts(found) if text in texts(ten)] == texts(blocklist.allowed(ten))
 
 
 def test_the_length_penalty_puts_short_beginnings_first(tmp_path: Path) -> None:

@@ -522,3 +522,56 @@ def test_the_documents_are_shown_without_help_from_elsewhere(page: "Page", serve
     page.goto(f"{server.address}/docs")
     playwright_api.expect(page.get_by_role("heading", name="GET /complete")).to_be_visible()
     assert page.get_by_role("heading", level=2).count() >= 9
+
+
+def sent_contexts(page: "Page") -> list[list[str]]:
+    """Return a list that grows by the context of each question."""
+    contexts: list[list[str]] = []
+
+    def note(request: Any) -> None:
+        if request.url.partition("?")[0].endswith("/complete"):
+            contexts.append(json.loads(request.post_data)["context"] if request.method == "POST" else [])
+
+    page.on("request", note)
+    return contexts
+
+
+def search_for(box: Box, *queries: str) -> None:
+    for query in queries:
+        box.input.fill(query)
+        box.press("Enter")
+    box.input.fill("")
+
+
+def test_what_was_searched_in_the_tab_is_sent_and_offered(box: Box) -> None:
+    search_for(box, "Paris", "rome", "Paris")
+    rows = box.page.get_by_role("option")
+    playwright_api.expect(rows.first).to_have_text("Paris")
+    playwright_api.expect(rows.nth(1)).to_have_text("rome")
+    playwright_api.expect(rows.nth(2)).to_have_text("new york times")
+    contexts = sent_contexts(box.page)
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")
+    assert contexts[-1] == ["Paris", "rome", "Paris"]
+    assert "Paris" not in box.page.url
+
+
+def test_only_the_last_ten_queries_are_kept(box: Box) -> None:
+    search_for(box, *(f"query {number}" for number in range(12)))
+    kept = box.page.evaluate("JSON.parse(sessionStorage.getItem('halfword-session'))")
+    assert kept == [f"query {number}" for number in range(2, 12)]
+
+
+def test_a_box_without_context_remembers_nothing(box: Box) -> None:
+    box.page.locator("halfword-search").evaluate("box => (box.dataset.context = 'off')")
+    contexts = sent_contexts(box.page)
+    search_for(box, "paris")
+    playwright_api.expect(box.page.get_by_role("option").first).to_have_text("new york times")
+    assert box.page.evaluate("sessionStorage.length") == 0
+    assert not any(contexts)
+
+
+def test_what_another_script_left_in_the_storage_does_no_harm(box: Box) -> None:
+    box.page.evaluate("sessionStorage.setItem('halfword-session', '{broken')")
+    box.type("we")
+    box.wait_for("weather", "web", "weather in new york")

@@ -31,7 +31,7 @@ namespace halfword {
 namespace {
 
 nb::str name_of(Origin source) {
-  static constexpr const char* names[] = {"popular", "model", "both"};
+  static constexpr const char* names[] = {"popular", "model", "both", "session"};
   return nb::steal<nb::str>(PyUnicode_InternFromString(names[static_cast<int>(source)]));
 }
 
@@ -56,22 +56,33 @@ nb::tuple to_python(const Answer& answer, nb::handle type) {
   return nb::make_tuple(to_python(answer.completions, type), answer.timed_out);
 }
 
-nb::tuple complete(const Completer& completer, std::string typed, const SearchOptions& options, nb::handle type) {
+/// The earlier queries of one session, the oldest first.
+using Context = std::vector<std::string>;
+
+nb::tuple complete(const Completer& completer, std::string typed, const SearchOptions& options, nb::handle type,
+                   Context context) {
   Answer answer;
   {
     nb::gil_scoped_release release;
-    answer = completer.complete({std::move(typed), options});
+    answer = completer.complete({std::move(typed), options, std::move(context)});
   }
   return to_python(answer, type);
 }
 
+/// One request of a batch; without contexts it has none.
+Request request_of(const std::vector<std::string>& prefixes, const std::vector<Context>& contexts, std::size_t place,
+                   const SearchOptions& options) {
+  return {prefixes[place], options, place < contexts.size() ? contexts[place] : Context{}};
+}
+
 nb::list complete_batch(const Completer& completer, const std::vector<std::string>& prefixes,
-                        const SearchOptions& options, std::size_t threads, nb::handle type) {
+                        const SearchOptions& options, std::size_t threads, nb::handle type,
+                        const std::vector<Context>& contexts) {
   std::vector<Answer> answers(prefixes.size());
   {
     nb::gil_scoped_release release;
     parallel_for(prefixes.size(), threads,
-                 [&](std::size_t i) { answers[i] = completer.complete({prefixes[i], options}); });
+                 [&](std::size_t i) { answers[i] = completer.complete(request_of(prefixes, contexts, i, options)); });
   }
   nb::list list;
   for (const Answer& answer : answers) list.append(to_python(answer, type));
@@ -109,12 +120,12 @@ nb::tuple to_python(const Offer& offer) {
 }
 
 nb::list propose_batch(const Completer& completer, const std::vector<std::string>& prefixes,
-                       const SearchOptions& options, std::size_t threads) {
+                       const SearchOptions& options, std::size_t threads, const std::vector<Context>& contexts) {
   std::vector<Offer> offers(prefixes.size());
   {
     nb::gil_scoped_release release;
     parallel_for(prefixes.size(), threads, [&](std::size_t i) {
-      const Request request{prefixes[i], options};
+      const Request request = request_of(prefixes, contexts, i, options);
       offers[i].proposals = completer.propose(request);
       offers[i].features = completer.features(request, offers[i].proposals);
     });
@@ -131,7 +142,7 @@ std::vector<std::pair<std::string, double>> likely_texts(const Source& source, c
   const Reading reading{prefix};
   const SearchOptions options{};
   Proposals proposals;
-  source.propose({reading, options, policy, Deadline(0.0)}, proposals);
+  source.propose({reading, options, policy, Deadline(0.0), Session({})}, proposals);
   std::vector<std::pair<std::string, double>> found;
   for (const Proposal& each : proposals.list()) found.emplace_back(each.text, each.*opinion);
   return found;
@@ -388,10 +399,12 @@ NB_MODULE(_engine, module) {
           },
           "file"_a, "policy"_a, "popular"_a, "memory"_a, "network"_a, "int8"_a, "kernels"_a, "cached_states"_a,
           "cached_answers"_a, nb::keep_alive<1, 2>())
-      .def("complete", &complete, "prefix"_a, "options"_a, "type"_a)
-      .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a)
+      .def("complete", &complete, "prefix"_a, "options"_a, "type"_a, "context"_a = Context{})
+      .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a,
+           "contexts"_a = std::vector<Context>{})
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
-      .def("propose_batch", &propose_batch, "prefixes"_a, "options"_a, "threads"_a)
+      .def("propose_batch", &propose_batch, "prefixes"_a, "options"_a, "threads"_a,
+           "contexts"_a = std::vector<Context>{})
       .def(
           "segment",
           [](const Completer& completer, std::string_view query) {

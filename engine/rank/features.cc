@@ -12,6 +12,7 @@ constexpr double least_probability = 1e-6;
 constexpr double least_estimate = 1e-13;
 constexpr double most_words = 10.0;
 constexpr double most_unseen = 3.0;
+constexpr double most_copied = 4.0;
 
 float& at(Features& features, Feature feature) { return features[static_cast<std::size_t>(feature)]; }
 
@@ -73,6 +74,29 @@ Features prefix_part(std::string_view prefix, const PrefixFacts& facts) {
   return features;
 }
 
+/// What the session's earlier queries say; all 0 without a session.
+void add_session(const Proposal& proposal, const PrefixFacts& facts, Features& features) {
+  const SessionEvidence& found = proposal.session;
+  set(features, Feature::session_size, std::log1p(facts.session_size));
+  set(features, Feature::session_typed_words, std::min(facts.session_words, most_copied));
+  set(features, Feature::session_goes_on, facts.session_recency);
+  set(features, Feature::session_repeat, found.repeats > 0.0 ? 1.0 : 0.0);
+  set(features, Feature::session_repeat_recency, found.repeat_recency);
+  set(features, Feature::session_log_repeats, found.repeats > 0.0 ? std::log(found.repeats) : 0.0);
+  set(features, Feature::session_copied_words, std::min(found.copied_words, most_copied));
+  set(features, Feature::session_new_words, std::min(found.new_words, most_copied));
+  set(features, Feature::session_word_recency, found.word_recency);
+  set(features, Feature::session_word_agreement, std::log1p(found.word_agreement));
+  set(features, Feature::session_begun_characters,
+      found.word_agreement > 0.0 ? std::log1p(facts.begun_characters) : 0.0);
+  set(features, Feature::session_follows, found.follows);
+  set(features, Feature::session_tail, found.tail);
+  set(features, Feature::session_extends, found.extends_recency);
+  set(features, Feature::session_overlap, found.overlap);
+  set(features, Feature::session_overlap_with_last, found.overlap_with_last);
+  set(features, Feature::session_shared_start, found.shared_start);
+}
+
 /// The score of the least likely proposal that the search found: what it did not find is hardly likelier.
 double lowest_found(const Proposals& proposals) {
   double lowest = 0.0;
@@ -123,6 +147,7 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
     set(each, Feature::invented_words, std::min(static_cast<double>(unknown.invented), most_unseen));
     set(each, Feature::log_companions, log_of(proposal.companions));
     set(each, Feature::log_spellings, log_of(proposal.spellings));
+    if (proposals.facts.session_size > 0.0) add_session(proposal, proposals.facts, each);
   }
   return all;
 }

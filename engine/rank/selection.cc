@@ -13,6 +13,8 @@ namespace {
 
 Origin origin_of(const Proposal& proposal) {
   const bool modelled = proposal.searched || proposal.companions > 0.0 || proposal.spellings > 0.0;
+  const bool only_copied = proposal.copied && !modelled && proposal.count == 0.0;
+  if (proposal.session.repeats > 0.0 || only_copied) return Origin::session;
   if (proposal.count == 0.0) return Origin::model;
   return modelled ? Origin::both : Origin::popular;
 }
@@ -38,7 +40,8 @@ class Admission {
 
   bool admits(std::size_t place) const {
     const Proposal& proposal = ranked_.proposals.list()[place];
-    if (proposal.count > 0.0) return true;
+    const bool holds_all_words = proposal.session.copied_words > 0.0 && proposal.session.new_words == 0.0;
+    if (proposal.count > 0.0 || holds_all_words) return true;  // what this person typed is not invented
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;

@@ -10,6 +10,23 @@
 
 namespace halfword {
 
+/// What the session's earlier queries say about a proposal; all 0 without a session. The words added are those of the
+/// proposal from the one on that is being typed; `search/reference_session.py` explains the numbers.
+struct SessionEvidence {
+  double repeats = 0.0;            // earlier queries that are this text
+  double repeat_recency = 0.0;     // 1 for the last query, 1/2 for the one before, and so on
+  double copied_words = 0.0;       // words added that an earlier query holds
+  double new_words = 0.0;          // words added that none holds
+  double word_recency = 0.0;       // of the first word added
+  double word_agreement = 0.0;     // earlier queries that hold it
+  double follows = 0.0;            // whether it follows the word before it in an earlier query
+  double tail = 0.0;               // whether an earlier query ends with the words added
+  double extends_recency = 0.0;    // of an earlier query that the text begins with and goes on from
+  double overlap = 0.0;            // largest share of words in common with one earlier query
+  double overlap_with_last = 0.0;  // the same with the last one
+  double shared_start = 0.0;       // share of the characters added that an earlier query has at the same place
+};
+
 /// A proposed completion and what speaks for it.
 struct Proposal {
   std::string text;
@@ -19,6 +36,8 @@ struct Proposal {
   double spellings = 0.0;                                         // and by other spellings of typed queries
   std::uint32_t unseen_words = 0;                                 // words that occur in no training query
   bool searched = false;                                          // the language model's search found it
+  bool copied = false;                                            // the session source proposed it
+  SessionEvidence session;
 };
 
 /// What is known of the prefix.
@@ -27,10 +46,14 @@ struct PrefixFacts {
   double distinct = 0.0;      // how many different ones there are
   double longer_total = 0.0;  // the same without the prefix itself
   double longer_distinct = 0.0;
-  std::size_t first = 0;         // where those queries begin in the popularity index
-  std::size_t last = 0;          // and where they end
-  bool all_listed = false;       // all of them are among the proposals
-  double log_probability = 0.0;  // of the prefix, by the language model
+  std::size_t first = 0;          // where those queries begin in the popularity index
+  std::size_t last = 0;           // and where they end
+  bool all_listed = false;        // all of them are among the proposals
+  double log_probability = 0.0;   // of the prefix, by the language model
+  double session_size = 0.0;      // earlier queries of the session
+  double session_words = 0.0;     // whole words of the prefix that they hold
+  double session_recency = 0.0;   // of an earlier query that goes on from the prefix
+  double begun_characters = 0.0;  // bytes of the word that is being typed; 0 without a session
   bool timed_out = false;
   Cost cost;
 };

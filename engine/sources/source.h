@@ -4,6 +4,7 @@
 #include "readings/reading.h"
 #include "request.h"
 #include "sources/proposals.h"
+#include "sources/session.h"
 
 namespace halfword {
 
@@ -13,6 +14,7 @@ struct Question {
   const SearchOptions& options;
   const Policy& policy;
   const Deadline& deadline;
+  const Session& session;
 };
 
 /// Proposes completions of a reading, with the evidence for them. Never changes once loaded, so one instance serves

@@ -107,17 +107,28 @@ class Completer:
         cached_states: int,
         cached_answers: int,
     ) -> None: ...
-    def complete(self, prefix: str, options: SearchOptions, type: type[Completion]) -> tuple[list[Completion], bool]:
+    def complete(
+        self, prefix: str, options: SearchOptions, type: type[Completion], context: Sequence[str] = ()
+    ) -> tuple[list[Completion], bool]:
         """Return the completions, and whether the deadline cut the search short."""
 
     def complete_batch(
-        self, prefixes: Sequence[str], options: SearchOptions, threads: int, type: type[Completion]
+        self,
+        prefixes: Sequence[str],
+        options: SearchOptions,
+        threads: int,
+        type: type[Completion],
+        contexts: Sequence[Sequence[str]] = (),
     ) -> list[tuple[list[Completion], bool]]: ...
     def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]:
         """Return pieces read, pieces of the longest hypothesis, rows, whether time ran out, multiplications."""
 
     def propose_batch(
-        self, prefixes: Sequence[str], options: SearchOptions, threads: int
+        self,
+        prefixes: Sequence[str],
+        options: SearchOptions,
+        threads: int,
+        contexts: Sequence[Sequence[str]] = (),
     ) -> list[
         tuple[list[str], bytes, list[tuple[float, float | None, float, float]], tuple[float, float, float, float]]
     ]:

@@ -9,12 +9,19 @@ from halfword.cli.output import cells, console, print_json, table
 from halfword.cli.progress import progress
 from halfword.core.fields import changed
 from halfword.data.dataset import open_dataset
+from halfword.evaluation.context import ALL, METRICS, NEITHER, REPEAT, SHARES
 from halfword.evaluation.evaluate import EvaluateOptions
 from halfword.evaluation.evaluate import evaluate as run
 from halfword.evaluation.report import Report
 from halfword.search.model import DEFAULT_MODEL, load
 
 _GROUPS = ("seen", "unseen", "all")
+_KINDS = {
+    REPEAT: "repeat a query of their context",
+    SHARES: "share a word with it",
+    NEITHER: "share nothing",
+    ALL: "all",
+}
 
 
 @takes(EvaluateOptions)
@@ -37,6 +44,18 @@ def evaluate(
         print_json({"model": model.name, "data": data.name, **report.to_json()})
     else:
         console.print(_report_table(report))
+        if report.context is not None:
+            console.print(_context_table(report.context))
+
+
+def _context_table(by_kind: dict[str, Any]) -> Table:
+    made = table("rows that …", "rows", *METRICS, "difference of mrr", caption="without → with context")
+    for kind, found in by_kind.items():
+        gains = [f"{found[name]['without']:.4f} → {found[name]['with_context']:.4f}" for name in METRICS]
+        made.add_row(
+            _KINDS[kind], f"{found['rows']:,}", *gains, f"{found['mrr']['low']:+.4f} to {found['mrr']['high']:+.4f}"
+        )
+    return made
 
 
 def _report_table(report: Report) -> Table:

@@ -11,6 +11,7 @@ from typing import Any
 
 import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
+import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError, require
 from halfword.core.interrupts import undisturbed
@@ -109,6 +110,13 @@ def spark_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Prog
         with undisturbed():
             if session is not None:
                 session.stop()
+
+
+def sorted_batches(table: Any, order: Sequence[Any], path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a table in an order, by way of the file `path`."""
+    table.order_by(order).to_parquet(path)
+    for piece in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:  # Spark writes a folder of parts
+        yield from parquet.ParquetFile(piece).iter_batches()
 
 
 _SPARK_TYPES = {pa.int64(): "bigint", pa.string(): "string", pa.float64(): "double"}

@@ -1,8 +1,10 @@
 """Reading and writing a dataset folder.
 
-A prepared folder holds two files:
+A prepared folder holds two files, or three:
 
 - `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count, query;
+- `sessions.parquet`, if the log has users or times: the columns split, starts (whether a session begins here) and query
+  (its number: 0 for the first of its split in `queries.parquet`), one row for each time that a query was typed;
 - `dataset.json`: `format` (the version of this layout), `profile`, source files, options, what was dropped and why.
 
 A folder of plain `train`, `valid` and `test.query.txt` (or `.gz`), one query per line, repeats kept, is read as well.
@@ -18,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +28,14 @@ from halfword.core.errors import DatasetError, OptionError, require
 from halfword.core.progress import Progress, quiet
 from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PROFILES, Profile, normalise_query
+from halfword.data.sessions import CONTEXT, TypedRow, with_context
 
 if TYPE_CHECKING:
     from halfword.data.options import PrepareOptions
 
 FORMAT = 1
 QUERIES = "queries.parquet"
+SESSIONS = "sessions.parquet"
 ABOUT = "dataset.json"
 
 
@@ -106,6 +111,17 @@ class Dataset(ABC):
     def rows(self, split: Split) -> list[str]:
         """Return every query as often as it was typed, in the order in which it is stored."""
 
+    def sessions(self, split: Split) -> list[list[str]]:
+        """Return the sessions of a split, each the queries of one person in their order; none if they are not known.
+
+        Where they are known, every row of the split is in one of them.
+        """
+        return []
+
+    def typed_rows(self, split: Split, size: int = CONTEXT) -> list[TypedRow]:
+        """Return every row with at most `size` queries before it in its session; without any if none is known."""
+        return list(with_context(self.sessions(split), size)) or [TypedRow(query) for query in self.rows(split)]
+
     @abstractmethod
     def about(self) -> dict[str, Any]:
         """Return what is known of the data's origin, for the card of a model that learns from it."""
@@ -138,6 +154,17 @@ class PreparedFolder(Dataset):
     def rows(self, split: Split) -> list[str]:
         return [query for query, count in self.counts(split).items() for _ in range(count)]
 
+    def sessions(self, split: Split) -> list[list[str]]:
+        if not (self.path / SESSIONS).exists():
+            return []
+        table, texts = self._read_columns(SESSIONS, ["starts", "query"], split), self._read(split)["query"].to_pylist()
+        sessions: list[list[str]] = []
+        for starts, number in zip(table["starts"].to_pylist(), table["query"].to_pylist(), strict=True):
+            if starts or not sessions:
+                sessions.append([])
+            sessions[-1].append(texts[number])
+        return sessions
+
     def about(self) -> dict[str, Any]:
         return read_about(self.path)
 
@@ -152,15 +179,19 @@ class PreparedFolder(Dataset):
             return "sizes unknown"
 
     def _read(self, split: Split) -> Any:
-        pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
-        path = self.path / QUERIES
-        try:
-            table = parquet.read_table(path, columns=["query", "count"], filters=[("split", "==", str(split))])
-        except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
+        table = self._read_columns(QUERIES, ["query", "count"], split)
         if not table.num_rows:
+            path = self.path / QUERIES
             raise DatasetError(f"{path} holds no {split} queries; prepare a larger log or change its splits")
         return table
+
+    def _read_columns(self, name: str, columns: list[str], split: Split) -> Any:
+        pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
+        path = self.path / name
+        try:
+            return parquet.read_table(path, columns=columns, filters=[("split", "==", str(split))])
+        except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
+            raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
 
 
 class TemporaryFolder(PreparedFolder):
@@ -198,6 +229,10 @@ class TextFolder(Dataset):
         if not rows:
             raise DatasetError(f"{path} holds no query; one query per line was expected")
         return rows
+
+    def sessions(self, split: Split) -> list[list[str]]:
+        rows = self.rows(split)  # the order of the lines is all that is known
+        return [] if all(before <= after for before, after in pairwise(rows)) else [rows]  # nobody searches by alphabet
 
     def about(self) -> dict[str, Any]:
         return {"source": [path.name for split in Split if (path := _text_file(self.path, split))]}

@@ -107,6 +107,8 @@ class PrepareOptions:
     # A file as `core.rules` describes it.
     blocklist: Path | None = option(None, "Rules, one per line: what is left out.")
     block: tuple[str, ...] = option((), "Leave out this kind of harm, such as slurs.", commas=True, rare=True)
+    no_sessions: bool = option(False, "Do not keep who searched what after what.")
+    session_gap: float = option(30.0, "Minutes without a query after which a new session begins.", rare=True)
     engine: Engine = option(Engine.DUCKDB, "duckdb or spark.")
     spark_master: str = option("local[*]", "Where Spark runs.", rare=True)
 
@@ -115,6 +117,8 @@ class PrepareOptions:
         for name in ("min_users", "min_count"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if not self.session_gap > 0:
+            raise OptionError(f"session_gap must be more than 0 minutes, got {self.session_gap}")
         if self.max_length < SHORTEST_QUERY:
             raise OptionError(f"max_length must be {SHORTEST_QUERY} or more, got {self.max_length}")
         if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:

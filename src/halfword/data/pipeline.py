@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 
 import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
-import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError
 from halfword.core.filters import Blocklist, FilterOptions, read_blocklist
@@ -17,13 +17,14 @@ from halfword.core.progress import Event, Progress, quiet
 from halfword.core.rules import Category
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.version import __version__
-from halfword.data.backends import LOG, duckdb_log, spark_log
+from halfword.data.backends import LOG, duckdb_log, sorted_batches, spark_log
 from halfword.data.dataset import Split
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.log_format import LogFile, find_files
 from halfword.data.options import Engine, PrepareOptions
 from halfword.data.read_log import MOST_BROKEN, file_and_line, read_batches, too_broken
 from halfword.data.rows import NOT_BROKEN, Broken, Problem
+from halfword.data.session_rows import keeps_sessions, session_batches
 from halfword.data.splits import split_counts
 from halfword.data.write_dataset import check_dataset_output, write_dataset
 
@@ -48,26 +49,43 @@ def prepare(
         log = connection.table(LOG)
         rows = _check_broken(log, files)
         progress(Event("counting", 0, 2))
-        typed, repeats, counted = _count(connection, log, files, options)
+        typed_rows = _typed_rows(log, files, options)
+        typed, repeats, counted = _count(connection, typed_rows, options)
         progress(Event("counting", 1, 2))
         kept, left = _leave_out(connection, counted, blocklist, options)
         kept = connection.create_table("kept", kept)
         funnel = Funnel(**rows, typed=typed, repeats=repeats, **left, **_sizes(kept))
         _check_left(log, funnel, options)
         progress(Event("writing", 0, len(Split)))
-        write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel))
+        sessions = (
+            session_batches(typed_rows.rows, kept, folder, files, options) if keeps_sessions(files, options) else None
+        )
+        write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel), sessions)
     return funnel
 
 
-def _count(connection: Any, log: Any, files: list[LogFile], options: PrepareOptions) -> tuple[int, int, Any]:
-    """Return how many queries were typed, how many of them are repeats, and a table of each query with its counts."""
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The rows that count, with the split of each, and how many queries the log's rows stand for."""
+
+    number: int
+    rows: Any
+
+
+def _typed_rows(log: Any, files: list[LogFile], options: PrepareOptions) -> _Typed:
+    """Return the rows that count: usable, and no repeats of the same query by the same user."""
     rows = log.filter(log.problem.isnull())
     typed = _number(rows["count"].sum())
     rows = split_counts(rows, typed, options.split, files)
     if files[0].holds("user") and not files[0].holds("count"):
         rows = _without_repeats(rows)
+    return _Typed(typed, rows)
+
+
+def _count(connection: Any, typed: _Typed, options: PrepareOptions) -> tuple[int, int, Any]:
+    """Return how many queries were typed, how many of them are repeats, and a table of each query with its counts."""
     parts = [*Split, "kept"]
-    rows = rows.mutate(kept=rows["count"])
+    rows = typed.rows.mutate(kept=typed.rows["count"])
     if (
         options.min_users > 1
     ):  # first one row per query and user, because both engines are slow at counting distinct values
@@ -77,7 +95,7 @@ def _count(connection: Any, log: Any, files: list[LogFile], options: PrepareOpti
     else:
         counted = rows.group_by("query").agg(**{part: rows[part].sum() for part in parts})
     counted = connection.create_table("counted", counted)
-    return typed, typed - _number(counted.kept.sum()), counted
+    return typed.number, typed.number - _number(counted.kept.sum()), counted
 
 
 def _without_repeats(rows: Any) -> Any:
@@ -136,12 +154,9 @@ def _sizes(kept: Any) -> dict[str, Any]:
 def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
     for number, split in enumerate(Split):
         part = kept.filter(kept[split] > 0).select("query", count=kept[split])
-        path = folder / f"{split}.parquet"
-        part.order_by([ibis.desc("count"), "query"]).to_parquet(path)
-        for piece in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:  # Spark writes a folder of parts
-            for batch in parquet.ParquetFile(piece).iter_batches():
-                name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
-                yield pa.record_batch([name, batch["query"], batch["count"]], names=["split", "query", "count"])
+        for batch in sorted_batches(part, [ibis.desc("count"), "query"], folder / f"{split}.parquet"):
+            name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
+            yield pa.record_batch([name, *batch.columns], names=["split", *batch.schema.names])
         progress(Event("writing", number + 1, len(Split)))
 
 
@@ -216,6 +231,7 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dic
             "min_users": options.min_users,
             "min_count": options.min_count,
             "max_length": options.max_length,
+            "session_gap": options.session_gap if keeps_sessions(files, options) else None,
             "blocklist": options.blocklist and options.blocklist.name,
             "block": list(options.block),
             "engine": options.engine,

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from halfword.core.errors import DatasetError, require
 from halfword.core.files import check_output_folder, whole_folder
-from halfword.data.dataset import ABOUT, FORMAT, QUERIES, read_about
+from halfword.data.dataset import ABOUT, FORMAT, QUERIES, SESSIONS, read_about
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def write_dataset(path: Path, batches: Iterable["pa.RecordBatch"], about: dict[str, Any]) -> None:
-    """Write a prepared folder, whole or not at all, from batches of split, query and count."""
+def write_dataset(
+    path: Path,
+    batches: Iterable["pa.RecordBatch"],
+    about: dict[str, Any],
+    sessions: Iterable["pa.RecordBatch"] | None = None,
+) -> None:
+    """Write a prepared folder, whole or not at all, from batches of split, query and count.
+
+    `sessions`, if they are kept, are batches of split, starts and query (a number).
+    """
     pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
     schema = pa.schema({"split": pa.string(), "query": pa.string(), "count": pa.int64()})
     check_dataset_output(path)
@@ -22,6 +30,11 @@ def write_dataset(path: Path, batches: Iterable["pa.RecordBatch"], about: dict[s
         with parquet.ParquetWriter(folder / QUERIES, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch.cast(schema))
+        if sessions is not None:
+            columns = pa.schema({"split": pa.string(), "starts": pa.bool_(), "query": pa.int32()})
+            with parquet.ParquetWriter(folder / SESSIONS, columns, compression="zstd") as writer:
+                for batch in sessions:
+                    writer.write_batch(batch.cast(columns))
         text = json.dumps({"format": FORMAT, **about}, indent=2, ensure_ascii=False)
         (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
 
@@ -32,7 +45,7 @@ def check_dataset_output(path: Path) -> None:
 
 
 def _is_prepared(folder: Path) -> bool:
-    if not {child.name for child in folder.iterdir()} <= {ABOUT, QUERIES}:
+    if not {child.name for child in folder.iterdir()} <= {ABOUT, QUERIES, SESSIONS}:
         return False
     try:
         return "format" in read_about(folder)

@@ -1,12 +1,13 @@
 """What was measured of each query, and the figures that are made of it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from halfword.core import metrics
 from halfword.core.errors import OptionError
+from halfword.data.sessions import TypedRow
 
 RANK_METRICS = ("mrr", "pmrr", "success")  # asked at one prefix
 WALK_METRICS = ("mrl", "partial_mrl", "normalised_mrl", "keystrokes_saved")  # asked at every prefix
@@ -19,11 +20,17 @@ class Measured:
     query: str
     seen: bool
     prefix_length: int
+    context: tuple[str, ...] = ()
     rank: int | None = None
     partial_rank: int | None = None
     recovered: int = 0  # characters that may be missing at the end
     partly_recovered: int = 0
     typed: int | None = None  # characters typed when the query is first offered
+
+    @classmethod
+    def of(cls, row: TypedRow, known: Collection[str]) -> Self:
+        """Return a row of which nothing was measured yet; `known` are the queries of the train split."""
+        return cls(row.query, row.query in known, metrics.hashed_prefix_length(row.query), row.context)
 
     def value(self, metric: str) -> float:
         """Return one of the metrics."""
@@ -57,6 +64,7 @@ class Report:
     by_query_length: dict[int, dict[str, float | None]]
     by_prefix_length: dict[int, dict[str, float | None]]
     completions_per_second: float  # on all cores
+    context: dict[str, Any] | None = None  # what the context brings by kind of row; None if none was sent
 
     def __repr__(self) -> str:
         """Return the figures over all rows in one line.
@@ -75,6 +83,11 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON can hold it."""
         return {name: getattr(self, name) for name in self.__slots__}
+
+
+def contexts_of(rows: Sequence[Measured]) -> list[tuple[str, ...]]:
+    """Return the context of each row."""
+    return [row.context for row in rows]
 
 
 def make_report(rows: list[Measured], walked: list[Measured], count: int, completions_per_second: float) -> Report:

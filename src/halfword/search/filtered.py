@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Protocol, Unpack
+from typing import Any, Protocol, Unpack
 
 from halfword.core.filters import Blocklist, FilterOptions, read_blocklist
 from halfword.core.options import DEFAULTS, MOST_COMPLETIONS, SearchFields, SearchOptions, with_fields
@@ -18,11 +18,13 @@ FILTER = FilterOptions()
 class BatchCompleter(Protocol):
     """What can be filtered: the models that `load` returns."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         """Return the likeliest completions of `prefix`, best first."""
         ...
 
-    def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[Answer]:
+    def complete_batch(
+        self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, *, contexts: Sequence[Sequence[str]] = ()
+    ) -> list[Answer]:
         """Complete many prefixes."""
         ...
 
@@ -34,30 +36,51 @@ class Filtered:
         self._completer = completer
         self._blocklist = blocklist
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]) -> Answer:
+    def complete(
+        self,
+        prefix: str,
+        options: SearchOptions = DEFAULTS,
+        *,
+        context: Sequence[str] = (),
+        **fields: Unpack[SearchFields],
+    ) -> Answer:
         """Return the likeliest completions of `prefix` that may be shown, best first."""
         options = with_fields(options, fields)
         began = perf_counter()
         if self._refuses(prefix):
             return Answer()
-        return self._filled(prefix, self._completer.complete(prefix, options), options, began)
+        return self._filled(prefix, context, self._ask(prefix, options, context), options, began)
 
     def complete_batch(
-        self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
+        self,
+        prefixes: Sequence[str],
+        options: SearchOptions = DEFAULTS,
+        *,
+        contexts: Sequence[Sequence[str]] = (),
+        **fields: Unpack[SearchFields],
     ) -> list[Answer]:
         """Complete many prefixes on all cores; those that lose a completion are asked again one by one."""
         options = with_fields(options, fields)
-        answers = self._completer.complete_batch(prefixes, options)
+        given: dict[str, Any] = {"contexts": contexts} if contexts else {}
+        answers = self._completer.complete_batch(prefixes, options, **given)
+        asked = zip(prefixes, contexts or [()] * len(prefixes), answers, strict=True)
         return [
-            Answer() if self._refuses(prefix) else self._filled(prefix, found, options, perf_counter())
-            for prefix, found in zip(prefixes, answers, strict=True)
+            Answer() if self._refuses(prefix) else self._filled(prefix, context, found, options, perf_counter())
+            for prefix, context, found in asked
         ]
+
+    def _ask(self, prefix: str, options: SearchOptions, context: Sequence[str]) -> Answer:
+        if not context:  # not every completer takes one
+            return self._completer.complete(prefix, options)
+        return self._completer.complete(prefix, options, context=context)
 
     def _refuses(self, prefix: str) -> bool:
         """Tell whether a prefix is blocked whatever follows; what is no text is left to the completer to refuse."""
         return isinstance(prefix, str) and self._blocklist.refuses(normalise_prefix(prefix))
 
-    def _filled(self, prefix: str, found: Answer, options: SearchOptions, began: float) -> Answer:
+    def _filled(
+        self, prefix: str, context: Sequence[str], found: Answer, options: SearchOptions, began: float
+    ) -> Answer:
         """Return what of `found` may be shown; if some may not, search for twice as many until there are enough.
 
         A search for more can find other scores. So completions of the first search stay as they are, and those of
@@ -74,7 +97,7 @@ class Filtered:
             if more is None:
                 timed_out = True
                 break
-            found = self._completer.complete(prefix, more)
+            found = self._ask(prefix, more, context)
             known = {completion.text for completion in allowed}
             new = [each for each in self._blocklist.allowed(found) if each.text not in known]
             allowed = [*allowed, *new[: options.count - len(allowed)]]

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Unpack
 
+from halfword.core.context import check_contexts, normalise_context
 from halfword.core.errors import MissingExtraError, ModelFileError, OptionError, TextError
 from halfword.core.model_file import Header, read_header
 from halfword.core.options import DEFAULTS, Invent, SearchFields, SearchOptions, with_fields
@@ -28,7 +29,7 @@ class Completion(NamedTuple):
 
     text: str
     score: float  # natural logarithm of p(text | prefix)
-    source: Literal["popular", "model", "both"]
+    source: Literal["popular", "model", "both", "session"]
 
 
 class Answer(list[Completion]):
@@ -77,23 +78,41 @@ class Model:
     def __repr__(self) -> str:
         return f"Model({self.path.name!r}, parts={self.parts})"
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]) -> Answer:
-        """Return the likeliest completions of `prefix`, best first; options may be given by name, as in count=5."""
+    def complete(
+        self,
+        prefix: str,
+        options: SearchOptions = DEFAULTS,
+        *,
+        context: Sequence[str] = (),
+        **fields: Unpack[SearchFields],
+    ) -> Answer:
+        """Return the likeliest completions of `prefix`, best first; options may be given by name, as in count=5.
+
+        `context` is what the same person searched before, the oldest query first. The last 20 queries are looked at.
+        """
         if fields or options is not DEFAULTS:
             options = self._checked(with_fields(options, fields))
         converted = self._defaults if options is DEFAULTS else engine_options(options)
-        found, timed_out = self._engine.complete(self._normalised(prefix), converted, Completion)
+        earlier = normalise_context(context, self._profile) if context else []
+        found, timed_out = self._engine.complete(self._normalised(prefix), converted, Completion, earlier)
         return Answer(found, timed_out=timed_out)
 
     def complete_batch(
-        self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS, **fields: Unpack[SearchFields]
+        self,
+        prefixes: Sequence[str],
+        options: SearchOptions = DEFAULTS,
+        *,
+        contexts: Sequence[Sequence[str]] = (),
+        **fields: Unpack[SearchFields],
     ) -> list[Answer]:
-        """Complete many prefixes on all cores."""
+        """Complete many prefixes on all cores; `contexts`, if given, has one context for each."""
         if isinstance(prefixes, str):
             raise TextError(f"complete_batch takes several prefixes, got one text {prefixes!r}; pass a list")
         converted = engine_options(self._checked(with_fields(options, fields)))
         normalised = [self._normalised(prefix) for prefix in prefixes]
-        answers = self._engine.complete_batch(normalised, converted, 0, Completion)
+        check_contexts(prefixes, contexts)
+        earlier = [normalise_context(context, self._profile) for context in contexts]
+        answers = self._engine.complete_batch(normalised, converted, 0, Completion, earlier)
         return [Answer(found, timed_out=timed_out) for found, timed_out in answers]
 
     @property
@@ -163,7 +182,7 @@ def load(
 
 
 def _check_features(path: Path, header: Header, parts: Collection[str]) -> None:
-    """Refuse a ranker that was fitted to other features than the engine computes."""
+    """Refuse a ranker that was fitted to other features than the first ones that the engine computes."""
     if len(parts) < 2 or "popular" not in parts:
         return
     known = import_engine().feature_names()

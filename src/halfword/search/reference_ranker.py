@@ -19,7 +19,8 @@ The features that the ranker looks at, those of the prefix first:
 - `added_characters`, `added_words`: what q has beyond the prefix; `breadth_of_added`: `log_distinct` times the former;
 - `unseen_words`: words of q, those that the prefix has whole left out, that occur in no training query, three at most;
 - `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say;
-- `invented_words`: those of the unseen words that the background does not know either, three at most.
+- `invented_words`: those of the unseen words that the background does not know either, three at most;
+- `session_…`: what the session's earlier queries say; `reference_session.py` explains them.
 """
 
 import math
@@ -30,12 +31,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfword.core.context import normalise_context
 from halfword.core.options import DEFAULTS, Invent, SearchOptions
 from halfword.core.policy import Policy
 from halfword.core.text import normalise_prefix
 from halfword.core.words import words_in
 from halfword.search.model import Answer, Completion
 from halfword.search.reference_selection import select
+from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
@@ -52,6 +55,7 @@ class Proposal:
     model_score: float | None = None
     companions: float = 0.0
     spellings: float = 0.0
+    copied: bool = False  # from the session
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,12 @@ class Facts:
 
 
 def features_of(
-    prefix: str, proposals: Mapping[str, Proposal], facts: Facts, mixture: Sequence[float], words: KnownWords
+    prefix: str,
+    proposals: Mapping[str, Proposal],
+    facts: Facts,
+    mixture: Sequence[float],
+    words: KnownWords,
+    session: PlainSession,
 ) -> dict[str, list[float]]:
     """Return the features of every proposal, in the order in which the engine has them."""
     found = [each.model_score for each in proposals.values() if each.model_score is not None]
@@ -95,7 +104,12 @@ def features_of(
     ]
     shares = _shares(proposals, mixture)
     return {
-        text: [*shared, _estimate(each, facts, mixture, shares), *_own(prefix, text, each, facts, lowest, words)]
+        text: [
+            *shared,
+            _estimate(each, facts, mixture, shares),
+            *_own(prefix, text, each, facts, lowest, words),
+            *session.features(prefix, text),
+        ]
         for text, each in proposals.items()
     }
 
@@ -175,25 +189,25 @@ class PlainPipeline:
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         """Return the likeliest completions, best first."""
-        prefix = normalise_prefix(prefix)
+        prefix, session = normalise_prefix(prefix), PlainSession(normalise_context(context))
         wanted = max(options.count, int(self.policy.page))
-        facts, proposals = self.propose(prefix, replace(options, count=wanted))
-        features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words)
+        facts, proposals = self.propose(prefix, session, replace(options, count=wanted))
+        features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words, session)
         scores = self.ranker.log_probabilities(features)
         begun = prefix.rfind(" ") + 1
         shown = select(
             prefix,
             scores,
             lambda text: proposals[text].count,
-            lambda text: self.words.invented(text[begun:]) > 0,
+            lambda text: self.words.invented(text[begun:]) > 0 and not session.holds_words(text[begun:]),
             options,
             self.policy,
         )
-        return Answer(Completion(text, scores[text], self._origin(proposals[text])) for text in shown)
+        return Answer(Completion(text, scores[text], self._origin(text, proposals[text], session)) for text in shown)
 
-    def propose(self, prefix: str, options: SearchOptions) -> tuple[Facts, dict[str, Proposal]]:
+    def propose(self, prefix: str, session: PlainSession, options: SearchOptions) -> tuple[Facts, dict[str, Proposal]]:
         """Return what is known of a prefix, and what all sources propose."""
         typed = {query: count for query, count in self.counts.items() if query.startswith(prefix)}
         longer = {query: count for query, count in typed.items() if query != prefix}
@@ -211,6 +225,10 @@ class PlainPipeline:
         if facts.longer_distinct < self.policy.spellings_most_queries:
             for text, probability in self.spellings(prefix):
                 proposals.setdefault(text, Proposal()).spellings = probability
+        for text in session.copies(prefix):
+            proposals.setdefault(text, Proposal()).copied = True
+        for text in session.extensions(prefix, self.counts):
+            proposals.setdefault(text, Proposal())
         for text, proposal in proposals.items():
             proposal.count = self.counts.get(text, 0)
         return facts, proposals
@@ -228,6 +246,10 @@ class PlainPipeline:
         return replace(options, beam=beam, haste=getattr(policy, f"haste_{case}"))
 
     @staticmethod
-    def _origin(proposal: Proposal) -> Any:
+    def _origin(text: str, proposal: Proposal, session: PlainSession) -> Any:
+        if text in session.queries:
+            return "session"
         modelled = proposal.model_score is not None or proposal.companions or proposal.spellings
+        if proposal.copied and not proposal.count and not modelled:
+            return "session"
         return "model" if not proposal.count else "both" if modelled else "popular"

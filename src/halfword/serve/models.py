@@ -1,6 +1,7 @@
 """The model in service: loaded and checked beside the old one, then swapped."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -26,7 +27,7 @@ _FOLDERS = re.compile(r"(?<![\w.])/[^\s'\"]*/")
 class Answerer(Protocol):
     """What can be served: a model, or one that is filtered."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         """Return the likeliest completions of `prefix`, best first."""
         ...
 

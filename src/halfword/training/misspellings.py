@@ -93,6 +93,12 @@ class WithoutMisspellings(Dataset):
         rows = self.data.rows(split)
         return rows if split is Split.TEST else [row for row in rows if not self._misspellings().holds(row)]
 
+    def sessions(self, split: Split) -> list[list[str]]:
+        sessions = self.data.sessions(split)
+        if split is Split.TEST:
+            return sessions
+        return [[query for query in session if not self._misspellings().holds(query)] for session in sessions]
+
     def about(self) -> dict[str, Any]:
         return {**self.data.about(), "misspellings": "left out of train and valid"}
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core import metrics
 from halfword.core.options import UNFILTERED
+from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, engine_options, import_engine
 
 _TOGETHER = 1024  # prefixes that are asked at once, on all cores
@@ -37,8 +39,28 @@ class Offers:
         return Offers(*columns, self.totals[begin:end])
 
 
-def collect(model: Model, prefixes: Iterable[tuple[str, int]]) -> Offers:
-    """Ask a model at prefixes, each given as a query and how many of its characters were typed."""
+class Asked(NamedTuple):
+    """A prefix at which a model is asked, with the queries before it in its session."""
+
+    query: str
+    typed: int  # characters
+    context: tuple[str, ...] = ()
+
+
+def at_hashed_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
+    """Return one prefix of every row, the one at which it is evaluated."""
+    return [Asked(query, metrics.hashed_prefix_length(query), context) for query, context in rows]
+
+
+def at_every_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
+    """Return all prefixes of every row."""
+    return [
+        Asked(query, typed, context) for query, context in rows for typed in range(metrics.SHORTEST_PREFIX, len(query))
+    ]
+
+
+def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
+    """Ask a model at prefixes."""
     options, size = engine_options(UNFILTERED), len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []
@@ -48,8 +70,9 @@ def collect(model: Model, prefixes: Iterable[tuple[str, int]]) -> Offers:
     asked = list(prefixes)
     for begin in range(0, len(asked), _TOGETHER):
         some = asked[begin : begin + _TOGETHER]
-        proposed = model._engine.propose_batch([query[:typed] for query, typed in some], options, 0)
-        for (query, _), (texts, values, reasons, facts) in zip(some, proposed, strict=True):
+        typed, contexts = [each.query[: each.typed] for each in some], [each.context for each in some]
+        proposed = model._engine.propose_batch(typed, options, 0, contexts)
+        for (query, *_), (texts, values, reasons, facts) in zip(some, proposed, strict=True):
             features.append(np.frombuffer(values, np.float32).reshape(-1, size))
             whole += [text == query for text in texts]
             partial += [query.startswith(text) and metrics.partial_rank(query, [text]) is not None for text in texts]

@@ -9,6 +9,7 @@ few validation rows stays near them.
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -18,14 +19,16 @@ import numpy as np
 from halfword.core import metrics
 from halfword.core.model_file import Array
 from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.core.text import SHORTEST_QUERY
+from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, import_engine, load
-from halfword.training.mixture import sample
-from halfword.training.offers import Floats, Offers, collect, join
+from halfword.training.offers import Asked, Floats, Offers, at_every_prefix, at_hashed_prefix, collect, join
 from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 20_000  # validation queries that are asked at one prefix each,
-WALKED = 4_000  # and so many of them at every prefix
+WALKED = 4_000  # and so many of them at every prefix;
+WALKED_IN_SESSIONS = 2_000  # rows that have a context are asked with it too, so many of them at every prefix
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
 _EPOCHS = 12
@@ -53,7 +56,7 @@ class RankerWeights:
 
     @classmethod
     def read(cls, path: Path = PRIOR) -> Self:
-        """Read weights that were written as JSON, such as those that ship."""
+        """Read weights that were written as JSON, such as those that ship; features added since weigh nothing."""
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["weights"]
         return cls(**{name: np.array(value, np.float32) for name, value in values.items()}).widened()
 
@@ -78,25 +81,28 @@ class RankerWeights:
         return {f"ranker.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
-def fit_ranker(path: Path, queries: list[str]) -> tuple[dict[str, Array], Policy]:
-    """Return the weights of the ranker of a model file and how its answers are put in order, fitted to `queries`."""
+def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
+    """Return the weights of the ranker of a model file and how its answers are put in order, fitted to rows."""
     prior = RankerWeights.read()
     model = load(path, cache=False)
-    rows = sample(queries, ASKED, seed=2)
+    rows = sample_rows(typed, ASKED)
     if not rows:
         return prior.arrays(), DEFAULT_POLICY
-    asked = collect(model, [(query, metrics.hashed_prefix_length(query)) for query in rows])
-    walked = collect(model, [(query, typed) for query in rows[:WALKED] for typed in every_prefix(query)])
-    weights = fit(prior, join([asked, walked]))
+    alone = [TypedRow(row.query) for row in rows]
+    in_sessions = [row for row in rows if row.context]
+    asked = collect(model, at_hashed_prefix(alone))
+    walked = collect(model, at_every_prefix(alone[:WALKED]))
+    with_context = at_hashed_prefix(in_sessions) + at_every_prefix(in_sessions[:WALKED_IN_SESSIONS])
+    weights = fit(prior, join([asked, walked, collect(model, with_context)]))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
-    return weights.arrays(), _showing(policy, weights, join([asked, _elsewhere(model, rows)]))
+    return weights.arrays(), _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
 
 
-def _elsewhere(model: Model, rows: list[str]) -> Offers:
+def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
     """Ask few rows again at prefixes of other lengths, so that there are enough of them to judge by."""
     chance, missing = random.Random(3), max(0, JUDGED - len(rows))
-    again = [rows[number % len(rows)] for number in range(missing)]
-    return collect(model, [(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
+    again = [rows[number % len(rows)].query for number in range(missing)]
+    return collect(model, [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
 
 
 def _showing(policy: Policy, weights: RankerWeights, offers: Offers) -> Policy:
@@ -105,9 +111,10 @@ def _showing(policy: Policy, weights: RankerWeights, offers: Offers) -> Policy:
     return fit_showing(policy, offers, np.exp(_forward(weights, offers).log_probabilities), invented)
 
 
-def every_prefix(query: str) -> range:
-    """Return the lengths at which a query is asked."""
-    return range(metrics.SHORTEST_PREFIX, len(query))
+def sample_rows(rows: Sequence[TypedRow], size: int) -> list[TypedRow]:
+    """Return at most `size` rows whose queries are long enough to be asked, drawn at random."""
+    enough = [row for row in rows if len(row.query) >= SHORTEST_QUERY]
+    return random.Random(2).sample(enough, min(size, len(enough)))
 
 
 def feature_place(name: str) -> int:

@@ -135,7 +135,7 @@ def _fitted(
     from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
 
-    rows, policy = data.rows(Split.VALID), DEFAULT_POLICY
+    rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
     features: tuple[str, ...] = ()
     with scratch_folder(output) as folder:
         path = folder / "unfitted.halfword"
@@ -143,7 +143,7 @@ def _fitted(
             progress(Event("weighing network and memory"))
             arrays = arrays | bounds()
             write_model(path, arrays, card)
-            arrays = arrays | fit_mixture(path, rows)
+            arrays = arrays | fit_mixture(path, [row.query for row in rows])
         if ranked:
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())

@@ -49,11 +49,12 @@ class Answers:
     ) -> Reply:
         asked = asked_by_query(request.query_string, self._limits)
         served = self._models.current
-        known = request.header(b"if-none-match")
+        known = request.header(b"if-none-match") if not asked.context else None
         if known is not None and served.etag[2:] in known:  # some proxies take the W/ away
             return Reply(304, self._caching(served), b"")
         found = await self._finder.find(served, asked, request)
-        headers = self._caching(served) if not found.timed_out else _NO_STORE
+        # An answer to one person's session is kept by nobody.
+        headers = _NO_STORE if found.timed_out or asked.context else self._caching(served)
         return json_reply(content(asked.prefix, found, served, request), headers, pad=asked.pad or self._pad, kind=kind)
 
     async def batch(self, request: Request) -> Reply:

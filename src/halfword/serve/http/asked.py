@@ -7,6 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
+from halfword.core.context import LONGEST_QUERY, MOST_QUERIES
 from halfword.core.text import normalise_prefix
 from halfword.serve.http.reply import refuse
 from halfword.serve.options import Limits
@@ -22,7 +23,8 @@ _UNSUPPORTED = {
     "contexts": "completions are not filtered by category; leave it out, or serve one model per category",
     "regex": "a text is completed, not a pattern; send a prefix",
 }
-_PARAMETERS = frozenset((b"q", b"n", b"pad"))
+_PARAMETERS = frozenset((b"q", b"n", b"pad", b"context"))
+MOST_IN_ADDRESS, LONGEST_IN_ADDRESS = 10, 100  # queries of a context and their characters: an address is short
 INDEX_NAMES = "[a-z0-9.*][a-z0-9_.,*+-]{0,254}"  # one or several, as Elasticsearch allows
 
 
@@ -33,6 +35,7 @@ class Asked:
     prefix: str
     count: int
     pad: bool = False
+    context: tuple[str, ...] = ()  # earlier queries of the session, the oldest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
     """Read `?q=…&n=…&pad=…`."""
     fields = query_fields(query_string)
     if not fields.keys() <= _PARAMETERS:
-        _check_known([name.decode("utf-8", "replace") for name in fields], ("q", "n", "pad"))
+        _check_known([name.decode("utf-8", "replace") for name in fields], ("q", "n", "pad", "context"))
     raw = fields.get(b"q")
     if raw is None:
         raise refuse("missing_q", "q is missing; ask like /complete?q=new+yo (an empty q gives the most popular)")
@@ -71,7 +74,26 @@ def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
         raise refuse("not_utf8", "q is not UTF-8; encode the prefix as UTF-8, then percent-encode it") from None
     number = fields.get(b"n")
     count = DEFAULT_COUNT if number is None else _count_of(number.decode("utf-8", "replace"), limits)
-    return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields)
+    context = _context_of_query(query_string) if b"context" in fields else ()
+    return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields, context)
+
+
+def _context_of_query(query_string: bytes) -> tuple[str, ...]:
+    """Read `context=…`, which may be repeated: the oldest query first."""
+    given = [each for each in query_string.split(b"&") if each.partition(b"=")[0] == b"context"]
+    try:
+        context = [query_fields(each)[b"context"].decode() for each in given]
+        return _checked_context(context, MOST_IN_ADDRESS, LONGEST_IN_ADDRESS)
+    except UnicodeDecodeError:
+        raise refuse("not_utf8", "a context is not UTF-8; encode it as UTF-8, then percent-encode it") from None
+
+
+def _checked_context(given: Any, most: int = MOST_QUERIES, longest: int = LONGEST_QUERY) -> tuple[str, ...]:
+    """Return the earlier queries of a session, or say what they must be."""
+    is_list = isinstance(given, list) and len(given) <= most
+    if is_list and all(isinstance(query, str) and len(query) <= longest for query in given):
+        return tuple(given)
+    raise refuse("bad_context", f"a context is a list of at most {most} texts of at most {longest} characters here")
 
 
 def check_no_parameters(query_string: bytes) -> None:
@@ -88,14 +110,13 @@ def _check_known(given: Iterable[str], known: Sequence[str], where: str = "") ->
 
 
 def asked_by_batch(body: bytes, limits: Limits) -> AskedBatch:
-    """Read `{"prefixes": […], "n": …, "pad": …}`."""
+    """Read `{"prefixes": […], "n": …, "pad": …, "context": […]}`; all prefixes share the context."""
     match _parsed(body):
         case {"prefixes": list(prefixes), **rest} if 1 <= len(prefixes) <= limits.most_prefixes:
-            _check_known(map(str, rest), ("prefixes", "n", "pad"))
-            count = _count_of(rest.get("n", DEFAULT_COUNT), limits)
-            return AskedBatch(
-                [Asked(_checked_prefix(prefix, limits), count) for prefix in prefixes], _flag(rest, "pad")
-            )
+            _check_known(map(str, rest), ("prefixes", "n", "pad", "context"))
+            count, context = _count_of(rest.get("n", DEFAULT_COUNT), limits), _checked_context(rest.get("context", []))
+            asked = [Asked(_checked_prefix(prefix, limits), count, context=context) for prefix in prefixes]
+            return AskedBatch(asked, _flag(rest, "pad"))
     shape = '{"prefixes": ["new yo", "wea"], "n": 10}'
     raise refuse("bad_body", f"the body must be like {shape}, with 1 to {limits.most_prefixes} prefixes")
 
@@ -116,7 +137,7 @@ def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
     if not isinstance(entry, dict) or not isinstance(entry.get("completion"), dict):
         raise _no_suggester(f"the suggester {name!r} is no completion suggester")
     _check_supported(name, [*entry, *entry["completion"]])
-    _check_known(entry, ("prefix", "text", "completion"), f" in the suggester {name!r}")
+    _check_known(entry, ("prefix", "text", "completion", "context"), f" in the suggester {name!r}")
     _check_known(entry["completion"], COMPLETION_FIELDS, f" in the completion of the suggester {name!r}")
     prefixes = [_checked_prefix(entry[key], limits) for key in ("prefix", "text") if key in entry]
     if not prefixes:
@@ -124,7 +145,8 @@ def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
     if not isinstance(entry["completion"].get("field", ""), str):  # it is not used, but a wrong one is a mistake
         raise _no_suggester(f"the field of the suggester {name!r} is no text")
     size = entry["completion"].get("size", ELASTICSEARCH_COUNT)
-    return Asked(prefixes[0], _count_of(size, limits, "size"))
+    context = _checked_context(entry.get("context", []))
+    return Asked(prefixes[0], _count_of(size, limits, "size"), context=context)
 
 
 def _check_supported(suggester: str, given: Iterable[str]) -> None:

@@ -37,16 +37,17 @@ class Finder:
         self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
     ) -> Found:
         typed, count = normalise_prefix(asked.prefix, served.profile), asked.count
-        found = served.cache.get(typed, count)
-        if found is not None:
+        # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
+        known = None if asked.context else served.cache.get(typed, count)
+        if known is not None:
             self._metrics.add("cache_hits_total")
-            return found
-        work = partial(self._search, served, typed, count, began)
+            return known
+        work = partial(self._search, served, asked, typed, began)
         found = self._gate.run_now(work) if self._gate.free() else await self._wait(work, request, admitted)
         self._metrics.add("cache_misses_total")
         if found.timed_out:
             self._metrics.add("deadlines_total")
-        else:
+        elif not asked.context:
             served.cache.put(count, found)
         return found
 
@@ -82,9 +83,12 @@ class Finder:
         finally:
             self._metrics.set("queue_length", len(self._gate))
 
-    def _search(self, served: Served, typed: str, count: int, began: float) -> Found:
-        share = _share(perf_counter() - began, self._deadline_ms)
-        answer = served.completer.complete(typed, self._options(count, share))
+    def _search(self, served: Served, asked: Asked, typed: str, began: float) -> Found:
+        options = self._options(asked.count, _share(perf_counter() - began, self._deadline_ms))
+        if asked.context:
+            answer = served.completer.complete(typed, options, context=asked.context)
+        else:
+            answer = served.completer.complete(typed, options)
         return Found(typed, answer, answer.timed_out)
 
 

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from halfword.serve.http.asked import DEFAULT_COUNT, ELASTICSEARCH_COUNT, INDEX_NAMES, SEARCH_FIELDS
+from halfword.core.context import LONGEST_QUERY, MOST_QUERIES
+from halfword.serve.http.asked import (
+    DEFAULT_COUNT,
+    ELASTICSEARCH_COUNT,
+    INDEX_NAMES,
+    LONGEST_IN_ADDRESS,
+    MOST_IN_ADDRESS,
+    SEARCH_FIELDS,
+)
 from halfword.serve.http.reply import CODES, SMALLEST_PADDED
 from halfword.serve.options import Limits
 
@@ -85,6 +93,15 @@ def _query(limits: Limits) -> list[Json]:
     return [
         {"name": "q", "in": "query", "required": True, "schema": prefix, "description": "What was typed so far."},
         {"name": "n", "in": "query", "schema": count, "description": "Completions wanted."},
+        {
+            "name": "context",
+            "in": "query",
+            "schema": _context(MOST_IN_ADDRESS, LONGEST_IN_ADDRESS),
+            "style": "form",
+            "explode": True,
+            "description": "Earlier queries of the session, the oldest first. They are neither kept nor logged here, "
+            "but an address is logged in many places on its way: prefer the body of POST /complete.",
+        },
         {"name": "pad", "in": "query", "schema": {"type": "string"}, "description": padding},
     ]
 
@@ -134,6 +151,7 @@ def _schemas(limits: Limits) -> Json:
         "properties": {
             "prefix": prefix,
             "text": prefix,
+            "context": _context(),
             "completion": {
                 "type": "object",
                 "properties": {
@@ -153,7 +171,7 @@ def _schemas(limits: Limits) -> Json:
         "Completion": _object(
             text=text,
             score={"type": ["number", "null"], "description": "log p(text | prefix), the natural logarithm"},
-            source={"type": "string", "enum": ["popular", "model", "both"]},
+            source={"type": "string", "enum": ["popular", "model", "both", "session"]},
             highlight=_object(typed=text, added=text),
         ),
         "Answer": _object(prefix=prefix, completions=completions, timed_out=cut, took_ms=took, model=model),
@@ -163,6 +181,7 @@ def _schemas(limits: Limits) -> Json:
                 "prefixes": {"type": "array", "items": prefix, "minItems": 1, "maxItems": limits.most_prefixes},
                 "n": count | {"default": DEFAULT_COUNT},
                 "pad": {"type": "boolean", "default": False},
+                "context": _context() | {"description": "Earlier queries of the session, the oldest first."},
             },
             "additionalProperties": False,
             "required": ["prefixes"],
@@ -193,6 +212,10 @@ def _schemas(limits: Limits) -> Json:
         "Ready": _object(status={"const": "ready"}, model=model),
         "Error": _object(error=error),
     }
+
+
+def _context(most: int = MOST_QUERIES, longest: int = LONGEST_QUERY) -> Json:
+    return {"type": "array", "items": {"type": "string", "maxLength": longest}, "maxItems": most}
 
 
 _SECURITY = {

@@ -45,9 +45,10 @@ class RequestError(Exception):
 CODES = {
     "bad_http": (400, "the bytes are no HTTP request"),
     "missing_q": (400, "there is no q"),
-    "not_utf8": (400, "q is not UTF-8"),
+    "not_utf8": (400, "q or a context is not UTF-8"),
     "prefix_too_long": (400, "a prefix has too many characters"),
     "bad_n": (400, "n is not a number, or out of range"),
+    "bad_context": (400, "the context is no list of texts, or has too many or too long ones"),
     "unknown_name": (400, "a parameter or a field of the body does not exist"),
     "unsupported": (400, "a field that Elasticsearch has and Halfword has not"),
     "bad_json": (400, "the body is not JSON"),

@@ -18,6 +18,8 @@
 //   api-key      sent as Authorization: Bearer
 //   pad          hide the length of what is typed from those who see the encrypted traffic
 //   details      show score and source of each completion
+//   data-context="off"  forget what was searched; otherwise the last ten queries of this browser tab stay in its
+//                sessionStorage, are sent with each question, and are offered while the box is empty
 //
 // Events, which bubble: `halfword-answer` {prefix, completions, milliseconds}, `halfword-failure` {prefix, message},
 // `halfword-submit` {query, completion}; preventing the last one keeps `action` from being opened.
@@ -29,6 +31,10 @@ const HOME = new URL(".", import.meta.url);
 const LIVE_REGION_DELAY = 700; // a screen reader is not interrupted at every key
 const RETRY_DELAYS = [500, 1000, 2000, 4000];
 const PADDED_QUERY = 512; // characters of the encoded query with its filler
+const SESSION = "halfword-session"; // the key in sessionStorage
+const MOST_EARLIER = 10; // queries that are kept and sent
+const LONGEST_EARLIER = 200; // characters; a longer text is no query
+const MOST_OFFERED = 5; // earlier queries in the list of an empty box
 const AGAIN = new Set([429, 502, 503, 504]); // refusals that pass
 
 const STYLE = new CSSStyleSheet();
@@ -59,6 +65,24 @@ STYLE.replaceSync(`
 
 let instances = 0;
 
+/** What was searched in this tab, the oldest first. It never leaves the tab but with a question. */
+const session = {
+  read() {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(SESSION) ?? "[]");
+      return Array.isArray(kept) ? kept.filter((query) => typeof query === "string").slice(-MOST_EARLIER) : [];
+    } catch { // storage may be forbidden, or hold what another script wrote
+      return [];
+    }
+  },
+  add(query) {
+    if (query.trim() === "" || query.length > LONGEST_EARLIER) return;
+    try {
+      sessionStorage.setItem(SESSION, JSON.stringify([...this.read(), query].slice(-MOST_EARLIER)));
+    } catch { /* without storage there is no context */ }
+  },
+};
+
 /** Asks a server for completions; a newer question aborts the one before it. */
 export class Client {
   #abort = new AbortController();
@@ -67,14 +91,20 @@ export class Client {
     Object.assign(this, { server, key, count, pad });
   }
 
-  /** Resolves to {prefix, completions, took_ms, model}; rejects with AbortError when superseded. */
-  async complete(prefix) {
+  /**
+   * Resolves to {prefix, completions, took_ms, model}; rejects with AbortError when superseded.
+   * `context` is what was searched before, the oldest query first.
+   */
+  async complete(prefix, context = []) {
     this.#abort.abort();
     const { signal } = (this.#abort = new AbortController());
     const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
-    const reply = await fetch(this.#address(prefix), { signal, headers, credentials: "omit" });
+    // Addresses are logged in many places, so what was searched before goes into a body.
+    const asked = context.length > 0 ? { method: "POST", body: this.#body(prefix, context) } : {};
+    const address = context.length > 0 ? new URL("complete", this.server) : this.#address(prefix);
+    const reply = await fetch(address, { ...asked, signal, headers, credentials: "omit" });
     const body = await reply.json().catch(() => ({}));
-    if (reply.ok) return body;
+    if (reply.ok) return body.results ? { ...body, ...body.results[0] } : body;
     const failure = new Error(body.error?.message ?? `The server answered ${reply.status}.`);
     failure.again = AGAIN.has(reply.status);
     throw failure;
@@ -87,6 +117,12 @@ export class Client {
   /** Tells whether the server is there at all, even if this page may not read its answers. */
   isReachable() {
     return fetch(new URL("healthz", this.server), { mode: "no-cors", credentials: "omit" }).then(() => true, () => false);
+  }
+
+  #body(prefix, context) {
+    const body = JSON.stringify({ prefixes: [prefix], n: this.count, context, ...(this.pad ? { pad: true } : {}) });
+    const length = PADDED_QUERY * Math.ceil(body.length / PADDED_QUERY);
+    return this.pad ? body.padEnd(length) : body; // JSON may end with spaces
   }
 
   #address(prefix) {
@@ -234,9 +270,11 @@ class HalfwordSearch extends HTMLElement {
     if (this.#client.server.origin === this.#refusedBy) return;
     const begin = performance.now();
     try {
-      const { completions, prefix: echoed } = await this.#client.complete(prefix);
+      const context = this.#context();
+      const { completions: found, prefix: echoed } = await this.#client.complete(prefix, context);
       // An answer to something that is no longer in the box is dropped.
       if (echoed !== this.#typed) return;
+      const completions = prefix === "" ? this.#withEarlier(context, found) : found;
       this.#failures = 0;
       this.#problem.textContent = "";
       this.#show(this.#hasFocus() ? completions : []);
@@ -244,6 +282,18 @@ class HalfwordSearch extends HTMLElement {
     } catch (failure) {
       if (failure.name !== "AbortError") await this.#failed(prefix, failure);
     }
+  }
+
+  #context() {
+    return this.dataset.context === "off" ? [] : session.read();
+  }
+
+  /** An empty box offers what was searched before, the last query first. */
+  #withEarlier(context, completions) {
+    const earlier = [...new Set(context.toReversed())].slice(0, MOST_OFFERED);
+    const offered = earlier.map((text) => ({ text, score: null, source: "session", highlight: { typed: "", added: text } }));
+    const others = completions.filter(({ text }) => !earlier.includes(text));
+    return [...offered, ...others].slice(0, this.#client.count);
   }
 
   #configure() {
@@ -274,7 +324,7 @@ class HalfwordSearch extends HTMLElement {
   /** A browser does not say why a request failed. A server that is there and fails again refuses this origin. */
   async #isRefused(prefix) {
     if (this.#client.server.origin === location.origin || !(await this.#client.isReachable())) return false;
-    return this.#client.complete(prefix).then(() => false, (failure) => failure instanceof TypeError);
+    return this.#client.complete(prefix, this.#context()).then(() => false, (failure) => failure instanceof TypeError);
   }
 
   /** The visitor of a page can do nothing about this, so only its author is told. */
@@ -411,6 +461,7 @@ class HalfwordSearch extends HTMLElement {
     this.value = query;
     this.#client.cancel();
     this.#close();
+    if (this.dataset.context !== "off") session.add(query);
     if (!this.#tell("halfword-submit", { query, completion })) return;
     const action = this.getAttribute("action");
     if (action !== null) {

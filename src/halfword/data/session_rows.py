@@ -1,0 +1,50 @@
+"""Sessions of a log: the rows that are kept, in their order, and where a session begins.
+
+A session is what one user typed without a long pause. A log with times but no users is one stream of many people, cut
+at its pauses. Sessions do not cross from one split into another.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import ibis  # type: ignore[import-untyped]
+import pyarrow as pa
+
+from halfword.data.backends import sorted_batches
+from halfword.data.dataset import Split
+from halfword.data.log_format import LogFile
+from halfword.data.options import PrepareOptions
+
+_MINUTE = 60_000_000  # microseconds
+
+
+def keeps_sessions(files: Sequence[LogFile], options: PrepareOptions) -> bool:
+    """Tell whether the order in which people typed is known and wanted; rows with counts stand for many moments."""
+    log = files[0]
+    return not options.no_sessions and not log.holds("count") and (log.holds("user") or log.holds("time"))
+
+
+def session_batches(
+    rows: Any, kept: Any, folder: Path, files: Sequence[LogFile], options: PrepareOptions
+) -> Iterator[pa.RecordBatch]:
+    """Yield every row that counts for a split, in the order of users and times: split, starts, query number."""
+    for split in Split:
+        numbers = kept.filter(kept[split] > 0)
+        rank = ibis.row_number().over(ibis.window(order_by=[ibis.desc(numbers[split]), numbers.query]))
+        numbered = numbers.select("query", number=rank)
+        inside = rows.filter(rows[split] > 0).select("user", "time", "row", "query").inner_join(numbered, "query")
+        starts = _starts(inside, options)
+        if files[0].holds("user"):
+            starts = starts | inside.user.isnull()  # nobody knows who typed the row before
+        table = inside.mutate(starts=starts).select("user", "time", "row", "starts", "number")
+        for batch in sorted_batches(table, ["user", "time", "row"], folder / f"sessions-{split}.parquet"):
+            name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
+            yield pa.record_batch([name, batch["starts"], batch["number"]], names=["split", "starts", "query"])
+
+
+def _starts(rows: Any, options: PrepareOptions) -> Any:
+    """Return whether a row is the first of its session: of its user, or after a pause."""
+    own = ibis.window(group_by=rows.user, order_by=[rows.time, rows.row])
+    paused = (rows.time - rows.time.lag().over(own)) > int(options.session_gap * _MINUTE)
+    return rows.row.lag().over(own).isnull() | paused.fill_null(False)
