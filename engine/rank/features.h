@@ -32,14 +32,15 @@ enum class Feature : std::size_t {
   log_companions,
   log_spellings,
   invented_words,
+  folded,
 };
 
 constexpr std::size_t prefix_features = 5;
-constexpr std::array<const char*, 19> feature_names{
-    "log_distinct", "log_total",      "after_space",      "typed_words",   "typed_characters",
-    "estimate",     "model_score",    "searched",         "log_count",     "log_share",
-    "typed",        "typed_once",     "added_characters", "added_words",   "breadth_of_added",
-    "unseen_words", "log_companions", "log_spellings",    "invented_words"};
+constexpr std::array<const char*, 20> feature_names{
+    "log_distinct", "log_total",      "after_space",      "typed_words",    "typed_characters",
+    "estimate",     "model_score",    "searched",         "log_count",      "log_share",
+    "typed",        "typed_once",     "added_characters", "added_words",    "breadth_of_added",
+    "unseen_words", "log_companions", "log_spellings",    "invented_words", "folded"};
 using Features = std::array<float, feature_names.size()>;
 
 /// How the sources' opinions become one first estimate (see `search/reference_ranker.py`); fitted, and kept in the

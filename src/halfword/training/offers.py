@@ -1,7 +1,7 @@
 """What a model's sources propose at many prefixes, laid out for fitting the ranker."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,8 @@ class Offers:
 
 def collect(model: Model, prefixes: Iterable[tuple[str, int]]) -> Offers:
     """Ask a model at prefixes, each given as a query and how many of its characters were typed."""
-    options, size = engine_options(UNFILTERED), len(import_engine().feature_names())
+    # In a log every prefix is spelled as its query is: what is found by folding would always look wrong.
+    options, size = engine_options(replace(UNFILTERED, fold=False)), len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []
     partial: list[bool] = []

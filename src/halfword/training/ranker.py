@@ -53,7 +53,7 @@ class RankerWeights:
 
     @classmethod
     def read(cls, path: Path = PRIOR) -> Self:
-        """Read weights that were written as JSON, such as those that ship."""
+        """Read weights that were written as JSON, such as those that ship; features that they lack count nothing."""
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["weights"]
         return cls(**{name: np.array(value, np.float32) for name, value in values.items()}).widened()
 
