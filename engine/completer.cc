@@ -1,6 +1,7 @@
 #include "completer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 

@@ -112,6 +112,19 @@ def covered(text: str, key: str) -> int | None:
     return next((length for hyphen in ("", " ") if (length := _covered(text, key, hyphen)) is not None), None)
 
 
+def matched(text: str, typed: str) -> int:
+    """Return how many characters of a completion stand for what was typed, so that the others can be highlighted.
+
+    >>> matched("new york", "new y"), matched("men's shoes", "mens s"), matched("new york", "ny")
+    (5, 7, 1)
+    """
+    if text.startswith(typed):
+        return len(typed)
+    alike = (covered(text, key) for key in keys(typed))
+    same = (place for place, pair in enumerate(zip(text, typed, strict=False)) if pair[0] != pair[1])
+    return next((length for length in alike if length is not None), next(same, len(text)))
+
+
 def _covered(text: str, key: str, hyphen: str) -> int | None:
     folded = ""
     for length, character in enumerate(text):
