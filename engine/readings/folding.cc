@@ -14,6 +14,11 @@ const std::string part_name = "words.folded";
 /// Forms that are looked at for each beginning that is wanted: many forms begin alike.
 constexpr std::size_t forms_per_beginning = 4;
 
+/// Whether a word has letters that a log without accents does not know. Signs alone were typed on purpose.
+bool has_other_letters(std::string_view word) {
+  return std::any_of(word.begin(), word.end(), [](char byte) { return static_cast<unsigned char>(byte) > 127; });
+}
+
 }  // namespace
 
 double log_folded(std::string_view text, std::string_view typed, const Policy& policy) {
@@ -52,7 +57,7 @@ std::string WrittenForms::written(std::string_view word) const {
     const std::vector<std::size_t> found = forms_->best_of(key + '\0', 1);
     if (!found.empty()) return form_at(found.front());
   }
-  return key != word && !words_.knows(word) && words_.knows(key) ? key : std::string(word);
+  return has_other_letters(word) && !words_.knows(word) && words_.knows(key) ? key : std::string(word);
 }
 
 /// How a word may be written whose beginning was typed: that part of each likely form that has the same letters.
@@ -71,7 +76,7 @@ std::vector<std::string> WrittenForms::beginnings(std::string_view part, std::si
     }
   }
   std::erase(found, part);
-  if (found.empty()) found.push_back(key.empty() || ends_in_hangul(part) ? std::string(part) : key);
+  if (found.empty()) found.push_back(has_other_letters(part) && !ends_in_hangul(part) ? key : std::string(part));
   return found;
 }
 

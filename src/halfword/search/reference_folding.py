@@ -71,14 +71,14 @@ class PlainForms:
         key = fold(word)
         if key in self._forms:
             return self._forms[key][0]
-        return key if word not in self._words and key in self._words else word
+        return key if not word.isascii() and word not in self._words and key in self._words else word
 
     def _beginnings(self, part: str) -> list[str]:
         key, most = fold(part), int(self._policy.folded_most_readings)
         likely = sorted((-count, own, form) for own, (form, count) in self._forms.items() if own.startswith(key))
         likely = likely[: _FORMS_PER_BEGINNING * most] if key else []
         found = list(dict.fromkeys(form[: covered(form, key)] for _, _, form in likely))[:most]
-        other = part if not key or is_hangul(part[-1]) else key
+        other = part if part.isascii() or is_hangul(part[-1]) else key
         return [beginning for beginning in found if beginning != part] or [other]
 
 
