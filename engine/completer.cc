@@ -1,12 +1,12 @@
 #include "completer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "rank/selection.h"
 #include "sources/companions.h"
-#include "sources/popular_source.h"
 #include "sources/search_source.h"
 #include "sources/session_source.h"
 #include "sources/spellings.h"
@@ -14,7 +14,11 @@
 namespace halfword {
 
 Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings) : policy_(policy) {
-  if (settings.popular) popular_.emplace(file);
+  if (settings.popular) {
+    popular_.emplace(file);
+    if (file.holds("popular.folded.text")) folded_.emplace(file, *popular_);
+    sources_.push_back(std::make_unique<PopularSource>(*popular_, folded_ ? &*folded_ : nullptr));
+  }
   if (settings.memory || settings.network) {
     std::optional<Precision> precision;
     if (settings.network) precision = settings.precision;
@@ -25,7 +29,7 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
     without_network_.emplace(file, std::nullopt, settings.kernels, settings.caches);
   }
   ranker_.emplace(file);
-  sources_.push_back(std::make_unique<PopularSource>(*popular_));
+  written_.emplace(file);
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
   if (file.holds("ngram.words.text")) sources_.push_back(std::make_unique<Companions>(file));
   if (file.holds("popular.by_letters")) sources_.push_back(std::make_unique<Spellings>(file, *popular_));
@@ -47,15 +51,29 @@ Proposals Completer::propose(const Request& request) const {
   SearchOptions options = request.options;
   // Whoever asks for fewer answers gets the first of the same.
   options.count = std::max(options.count, static_cast<std::size_t>(policy_.page));
-  return gather({request.typed}, Session(request.context), options);
+  return gather(readings_of(request), Session(request.context), options);
 }
 
-Proposals Completer::gather(const Reading& reading, const Session& session, const SearchOptions& options) const {
+/// What the typed text may stand for, itself first. Where many queries go on from it, it is what was meant.
+std::vector<Reading> Completer::readings_of(const Request& request) const {
+  std::vector<Reading> readings{{request.typed}};
+  if (!request.options.fold || !written_) return readings;
+  const auto [first, last] = popular_->range_of(request.typed);
+  if (static_cast<double>(last - first) >= policy_.folded_most_queries) return readings;
+  for (Reading& reading : written_->readings_of(request.typed, policy_)) readings.push_back(std::move(reading));
+  return readings;
+}
+
+Proposals Completer::gather(std::span<const Reading> readings, const Session& session,
+                            const SearchOptions& options) const {
   const Deadline deadline(options.deadline_ms);
-  const Question question{reading, options, policy_, deadline, session};
+  const Question question{readings.front(), readings, options, policy_, deadline, session};
   Proposals proposals;
   for (const auto& source : sources_) source->propose(question, proposals);
   for (const auto& source : sources_) source->annotate(question, proposals);
+  for (Proposal& proposal : proposals.list()) {
+    if (proposal.matched == 0) proposal.matched = readings.front().text.size();
+  }
   return proposals;
 }
 
@@ -71,7 +89,15 @@ Answer Completer::show(const Request& request, Proposals proposals) const {
 }
 
 Answer Completer::from_popular(const Request& request) const {
-  return {popular_->complete(request.typed, request.options.count, request.options.echo), false, {}};
+  Proposals proposals = gather(std::vector<Reading>{{request.typed}}, Session({}), request.options);
+  Answer answer;
+  for (Proposal& proposal : proposals.list()) {
+    const double share = proposal.count * std::exp(proposal.log_reading) / proposals.facts.total;
+    answer.completions.push_back({std::move(proposal.text), std::log(share), Origin::popular});
+  }
+  std::sort(answer.completions.begin(), answer.completions.end(), comes_first);
+  if (answer.completions.size() > request.options.count) answer.completions.resize(request.options.count);
+  return answer;
 }
 
 Answer Completer::from_model(const Request& request) const {
@@ -81,7 +107,8 @@ Answer Completer::from_model(const Request& request) const {
     throw std::invalid_argument("invent=\"never\" needs popularity beside the language model, which invents by itself");
   }
   options.min_probability = std::max(options.min_probability, 0.0);  // only a ranker has probabilities to judge by
-  SearchResult found = model_->complete({request.typed}, options, {}, deadline);
+  const Reading reading{request.typed};
+  SearchResult found = model_->complete({&reading, 1}, options, {}, deadline);
   return {std::move(found.completions), found.timed_out, found.cost};
 }
 

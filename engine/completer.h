@@ -2,13 +2,16 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "rank/policy.h"
 #include "rank/ranker.h"
+#include "readings/folding.h"
 #include "request.h"
 #include "search/model_search.h"
+#include "sources/popular_source.h"
 #include "sources/source.h"
 #include "store/model_file.h"
 #include "store/popular.h"
@@ -49,15 +52,18 @@ class Completer {
  private:
   Answer from_popular(const Request& request) const;
   Answer from_model(const Request& request) const;
-  Proposals gather(const Reading& reading, const Session& session, const SearchOptions& options) const;
+  std::vector<Reading> readings_of(const Request& request) const;
+  Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options) const;
   Answer show(const Request& request, Proposals proposals) const;
 
   Policy policy_;
   std::optional<Popular> popular_;
+  std::optional<FoldedQueries> folded_;
+  std::optional<WrittenForms> written_;
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;
-  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
 };
 
 }  // namespace halfword

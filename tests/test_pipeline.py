@@ -18,6 +18,7 @@ from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.filtered import Filtered
 from halfword.search.model import PARTS, Model, engine_options, import_engine
 from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellings, read_arrays
+from halfword.search.reference_folding import PlainForms
 from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
@@ -28,6 +29,18 @@ UNLIMITED = replace(SOBER, read_limit_base=1e6)  # the plain search reads one hy
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
+ACCENTS = {
+    "abé": 9,
+    "abé cab": 5,
+    "abc": 4,
+    "é": 2,
+    "dé a": 3,
+    "cab d": 2,
+    "c-ab": 4,
+    "한국 d": 5,
+    "d한국": 1,
+    "dea": 1,
+}
 MANY = {f"a{letter}{other}": 1 for letter in "abcdé" for other in "abcd한국"} | {"cab d": 2}
 
 
@@ -71,6 +84,20 @@ def popular_and_network(request: pytest.FixtureRequest, tmp_path_factory: pytest
 
 
 @pytest.fixture(scope="module")
+def with_accents(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """The engine and the plain pipeline over queries with accents, hyphens and Hangul."""
+    toy = Toy(parts=("popular", "network"), counts=ACCENTS, ending=3.0, policy=UNLIMITED, background_words=BACKGROUND)
+    path = write_toy(tmp_path_factory.mktemp("accents") / "accents.halfword", toy)
+    search = load(path, precision="fp32", cache=False, parts=("network",))
+    segment = PlainNeural(path, search._engine.segment_best)
+    forms = PlainForms(ACCENTS, UNLIMITED)
+    plain = PlainPipeline(
+        ACCENTS, segment.complete, ranker_of(path), UNLIMITED, words_of(ACCENTS), readings=forms.readings
+    )
+    return load(path, precision="fp32", cache=False), plain, lambda: segment.closest_call
+
+
+@pytest.fixture(scope="module")
 def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline over all sources; the language model is the engine's."""
     toy = Toy(parts=PARTS, counts=QUERIES, words=True, spellings=True, policy=ALWAYS_BOTH, background_words=BACKGROUND)
@@ -79,7 +106,7 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     companions, spellings = PlainCompanions(list(QUERIES)), PlainSpellings(QUERIES, "")
     plain = PlainPipeline(
         QUERIES,
-        lambda prefix, options, surplus: search.complete(prefix, options),
+        lambda prefix, options, surplus, others: search.complete(prefix, options),
         ranker_of(path),
         ALWAYS_BOTH,
         words_of(QUERIES),
@@ -135,6 +162,26 @@ def test_the_engine_equals_the_plain_pipeline_with_a_context(
     prefix: str, options: SearchOptions, context: list[str], all_sources: Pair
 ) -> None:
     assert_same(all_sources, prefix, options, context)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    prefix=st.text("abcdeé -한하ᄒ", max_size=6) | st.sampled_from(["abe", "abe c", "de", "c ab", "하"]),
+    options=OPTIONS,
+)
+def test_the_engine_equals_the_plain_pipeline_where_folding_finds_more(
+    prefix: str, options: SearchOptions, with_accents: Pair
+) -> None:
+    assert_same(with_accents, prefix, options)
+
+
+def test_other_words_go_on_from_the_form_that_people_write(with_accents: Pair) -> None:
+    model, plain, _ = with_accents
+    readings = plain.readings("c abe ")
+    assert readings == [("c abé ", DEFAULT_POLICY.folded_log_probability)]
+    found = model.complete("c abe ", count=20, min_probability=0.0, invent="freely")
+    assert any(text.startswith("c abé ") for text in texts(found))
+    assert all(text.startswith(("c abé ", "c abe ")) for text in texts(found))
 
 
 def test_parts_can_be_left_out(path: Path) -> None:
@@ -307,6 +354,20 @@ def test_a_ranker_that_makes_no_sense_is_refused(name: str, values: list[float],
     toy = Toy(parts=PARTS, arrays={f"ranker.{name}": values})
     with pytest.raises(ModelFileError, match=r"the ranker's .* makes no sense"):
         load(write_toy(tmp_path / "bad.halfword", toy))
+
+
+def test_a_ranker_that_lacks_the_newest_feature_still_answers(path: Path, tmp_path: Path) -> None:
+    content, header = path.read_bytes(), read_header(path)
+    size, old = len(header.features), {}
+    for name, place in header.places.items():
+        data = content[place.begin : place.end]
+        if name in ("ranker.mean", "ranker.scale", "ranker.linear"):
+            data = data[:-4]
+        if name == "ranker.hidden":
+            data = b"".join(data[begin : begin + 4 * size - 4] for begin in range(0, len(data), 4 * size))
+        old[name] = Array(place.dtype, data)
+    write_model(tmp_path / "old.halfword", old, header.card, policy=header.policy, features=header.features[:-1])
+    assert texts(load(tmp_path / "old.halfword").complete("ab")) == texts(load(path).complete("ab"))
 
 
 def test_a_ranker_of_other_features_is_refused(path: Path, tmp_path: Path) -> None:

@@ -81,7 +81,12 @@ def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Pa
     counts = {"dvd player": 9, "dvd players": 4, "dvd-player": 3, "dvd play": 2}
     pieces = tuple("dvplayers- ")
     for often, expected in ((5.0, {"dvd player", "dvd play"}), (4.0, {"dvd player", "dvd players", "dvd play"})):
-        toy = Toy(parts=PARTS, counts=counts, policy=replace(SHOWS_ALL, min_probability=1e-9, often_typed=often), pieces=pieces)
+        toy = Toy(
+            parts=PARTS,
+            counts=counts,
+            policy=replace(SHOWS_ALL, min_probability=1e-9, often_typed=often),
+            pieces=pieces,
+        )
         model = load(write_toy(tmp_path / f"{often}.halfword", toy))
         assert {each.text for each in model.complete("dv", count=100)} & set(counts) == expected
         assert set(counts) <= {each.text for each in model.complete("dv", count=100, min_probability=0.0)}

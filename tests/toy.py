@@ -13,6 +13,7 @@ from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.model import engine_policy, import_engine, open_model_file
 from halfword.training.companions import learn_companions
+from halfword.training.folding import learn_forms
 from halfword.training.kneser_ney import Corpus
 from halfword.training.known_words import word_arrays
 from halfword.training.network.weights import Weights, network_arrays
@@ -70,7 +71,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
     if "popular" in toy.parts:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
-        arrays |= word_arrays(toy.counts, toy.background_words)
+        arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
         arrays |= random_ranker(chance).arrays()
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())

@@ -22,6 +22,7 @@
 #include "store/model_file.h"
 #include "store/popular.h"
 #include "text/escape.h"
+#include "text/fold.h"
 #include "text/words.h"
 
 namespace nb = nanobind;
@@ -142,7 +143,7 @@ std::vector<std::pair<std::string, double>> likely_texts(const Source& source, c
   const Reading reading{prefix};
   const SearchOptions options{};
   Proposals proposals;
-  source.propose({reading, options, policy, Deadline(0.0), Session({})}, proposals);
+  source.propose({reading, {&reading, 1}, options, policy, Deadline(0.0), Session({})}, proposals);
   std::vector<std::pair<std::string, double>> found;
   for (const Proposal& each : proposals.list()) found.emplace_back(each.text, each.*opinion);
   return found;
@@ -336,6 +337,7 @@ NB_MODULE(_engine, module) {
       .def_rw("prune", &SearchOptions::prune)
       .def_rw("conditional", &SearchOptions::conditional)
       .def_rw("echo", &SearchOptions::echo)
+      .def_rw("fold", &SearchOptions::fold)
       .def_rw("haste", &SearchOptions::haste)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)
@@ -367,6 +369,10 @@ NB_MODULE(_engine, module) {
       .def_rw("spellings_most_queries", &Policy::spellings_most_queries)
       .def_rw("spellings_most_alike", &Policy::spellings_most_alike)
       .def_rw("spellings_fewest_letters", &Policy::spellings_fewest_letters)
+      .def_rw("folded_most_queries", &Policy::folded_most_queries)
+      .def_rw("folded_log_probability", &Policy::folded_log_probability)
+      .def_rw("composing_log_probability", &Policy::composing_log_probability)
+      .def_rw("folded_most_readings", &Policy::folded_most_readings)
       .def_rw("page", &Policy::page)
       .def_rw("length_penalty", &Policy::length_penalty)
       .def_rw("min_probability", &Policy::min_probability)
@@ -486,6 +492,9 @@ NB_MODULE(_engine, module) {
       "size"_a, "threads"_a, "work"_a,
       "Call `work` as a batch calls the search: what the handling of errors is tested by.");
   module.attr("PREFIX_FEATURES") = prefix_features;
+  module.def("fold_keys", &fold_keys, "text"_a, "The keys of a normalised text.");
+  module.def("covered_by", &covered_by, "text"_a, "key"_a,
+             "How many bytes of a text stand for a key, if it begins so.");
   module.def(
       "word_filter", [](const std::vector<std::string>& words) { return to_bytes(build_word_filter(words)); },
       "words"_a, "The array of a filter that knows these words.");

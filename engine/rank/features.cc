@@ -50,7 +50,7 @@ class Estimator {
   double estimate(const Proposal& proposal) const {
     const double prior = (proposal.searched ? model_ * std::exp(proposal.model_score) : 0.0) +
                          companions_ * proposal.companions + spellings_ * proposal.spellings;
-    const double evidence = std::max(proposal.count - discount_, 0.0);
+    const double evidence = std::max(proposal.count - discount_, 0.0) * std::exp(proposal.log_reading);
     return std::log(std::max((evidence + weight_ * prior) / total_, least_estimate));
   }
 
@@ -125,28 +125,31 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
   const double breadth = std::log1p(proposals.facts.distinct);
   const double share_of = proposals.facts.total + 1.0;
   const double log_share_of_none = std::log(0.5 / share_of);
-  const std::size_t begun = prefix.rfind(' ') + 1;  // where the word begins that is being typed
   std::vector<Features> all;
   all.reserve(proposals.list().size());
   for (const Proposal& proposal : proposals.list()) {
     Features& each = all.emplace_back(shared);
-    const double added = characters_from(proposal.text, prefix.size());
+    const std::string_view matched = std::string_view(proposal.text).substr(0, proposal.matched);
+    const double added = characters_from(proposal.text, proposal.matched);
+    const double counted = proposal.count * std::exp(proposal.log_reading);
     const bool typed = proposal.count > 0.0;
     set(each, Feature::estimate, estimator.estimate(proposal));
     set(each, Feature::model_score, proposal.searched ? std::max(proposal.model_score, least_score) : lowest);
     set(each, Feature::searched, proposal.searched ? 1.0 : 0.0);
     set(each, Feature::log_count, typed ? std::log1p(proposal.count) : 0.0);
-    set(each, Feature::log_share, typed ? std::log((proposal.count + 0.5) / share_of) : log_share_of_none);
+    set(each, Feature::log_share, typed ? std::log((counted + 0.5) / share_of) : log_share_of_none);
     set(each, Feature::typed, typed ? 1.0 : 0.0);
     set(each, Feature::typed_once, proposal.count == 1.0 ? 1.0 : 0.0);
     set(each, Feature::added_characters, added);
-    set(each, Feature::added_words, spaces_from(proposal.text, prefix.size()));
+    set(each, Feature::added_words, spaces_from(proposal.text, proposal.matched));
     set(each, Feature::breadth_of_added, breadth * added);
+    const std::size_t begun = matched.rfind(' ') + 1;  // where the word begins that is being typed
     const UnknownWords unknown = typed ? UnknownWords{} : words.unknown_words(from(proposal.text, begun));
     set(each, Feature::unseen_words, std::min(static_cast<double>(unknown.unseen), most_unseen));
     set(each, Feature::invented_words, std::min(static_cast<double>(unknown.invented), most_unseen));
     set(each, Feature::log_companions, log_of(proposal.companions));
     set(each, Feature::log_spellings, log_of(proposal.spellings));
+    set(each, Feature::folded, proposal.log_reading);
     if (proposals.facts.session_size > 0.0) add_session(proposal, proposals.facts, each);
   }
   return all;

@@ -49,10 +49,11 @@ enum class Feature : std::size_t {
   session_overlap,
   session_overlap_with_last,
   session_shared_start,
+  folded,
 };
 
 constexpr std::size_t prefix_features = 5;
-constexpr std::array<const char*, 36> feature_names{"log_distinct",
+constexpr std::array<const char*, 37> feature_names{"log_distinct",
                                                     "log_total",
                                                     "after_space",
                                                     "typed_words",
@@ -87,7 +88,8 @@ constexpr std::array<const char*, 36> feature_names{"log_distinct",
                                                     "session_extends",
                                                     "session_overlap",
                                                     "session_overlap_with_last",
-                                                    "session_shared_start"};
+                                                    "session_shared_start",
+                                                    "folded"};
 using Features = std::array<float, feature_names.size()>;
 
 /// How the sources' opinions become one first estimate (see `search/reference_ranker.py`); fitted, and kept in the

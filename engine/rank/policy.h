@@ -33,6 +33,11 @@ struct Policy {
   double spellings_most_queries{};
   double spellings_most_alike{};
   double spellings_fewest_letters{};
+  // What differs from the typed text in accents, signs or half a syllable.
+  double folded_most_queries{};
+  double folded_log_probability{};
+  double composing_log_probability{};
+  double folded_most_readings{};
   // What is shown.
   double page{};
   double length_penalty{};

@@ -45,8 +45,8 @@ class Admission {
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;
-    const std::size_t begun = ranked_.request.typed.rfind(' ') + 1;
-    return words_.knows_all(std::string_view(proposal.text).substr(std::min(begun, proposal.text.size())));
+    const std::string_view text = proposal.text;
+    return words_.knows_all(text.substr(text.substr(0, proposal.matched).rfind(' ') + 1));
   }
 
  private:
@@ -94,7 +94,7 @@ std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const
   std::vector<Proposal>& list = ranked.proposals.list();
   std::vector<double> order(list.size());  // by which answers are put in order
   for (const std::size_t place : chosen) {
-    const double added = characters_from(list[place].text, ranked.request.typed.size());
+    const double added = characters_from(list[place].text, list[place].matched);
     order[place] = ranked.scores[place] - policy.length_penalty * added;
   }
   std::sort(chosen.begin(), chosen.end(), [&](std::size_t left, std::size_t right) {

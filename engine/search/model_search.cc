@@ -6,10 +6,14 @@ namespace halfword {
 namespace {
 
 /// All that an answer depends on, as one key.
-std::string key_of(const Reading& reading, const SearchOptions& options, const SearchLimits& limits) {
-  std::string key(reading.text);
+std::string key_of(std::span<const Reading> readings, const SearchOptions& options, const SearchLimits& limits) {
+  std::string key;
   const auto append = [&](auto value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
-  append(reading.log_probability);
+  for (const Reading& reading : readings) {
+    key += reading.text;
+    key += '\0';
+    append(reading.log_probability);
+  }
   append(limits.surplus);
   append(limits.most_read);
   append(options.count);
@@ -36,12 +40,12 @@ ModelSearch::ModelSearch(const ModelFile& file, std::optional<Precision> precisi
       states_(sizes.states),
       answers_(sizes.answers) {}
 
-SearchResult ModelSearch::complete(const Reading& reading, const SearchOptions& options, const SearchLimits& limits,
-                                   const Deadline& deadline) const {
+SearchResult ModelSearch::complete(std::span<const Reading> readings, const SearchOptions& options,
+                                   const SearchLimits& limits, const Deadline& deadline) const {
   const SearchModel model{pieces_, model_, opening_, states_};
-  const auto look = [&] { return search(model, {&reading, 1}, options, limits, deadline); };
-  if (!answers_.enabled() || reading.text.size() > tuning.short_prefix) return look();
-  const std::string key = key_of(reading, options, limits);
+  const auto look = [&] { return search(model, readings, options, limits, deadline); };
+  if (!answers_.enabled() || readings.front().text.size() > tuning.short_prefix) return look();
+  const std::string key = key_of(readings, options, limits);
   if (const auto known = answers_.find(key)) return *known;
   SearchResult result = look();
   if (!result.timed_out && result.completions.size() <= tuning.most_kept) answers_.insert(key, result);

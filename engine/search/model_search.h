@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,7 +27,7 @@ class ModelSearch {
   /// the network is left out, and only the memory is asked.
   ModelSearch(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
 
-  SearchResult complete(const Reading& reading, const SearchOptions& options, const SearchLimits& limits,
+  SearchResult complete(std::span<const Reading> readings, const SearchOptions& options, const SearchLimits& limits,
                         const Deadline& deadline) const;
 
   const Pieces& pieces() const { return pieces_; }

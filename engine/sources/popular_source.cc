@@ -1,10 +1,36 @@
 #include "sources/popular_source.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "readings/folding.h"
+#include "text/fold.h"
 
 namespace halfword {
 
 void PopularSource::propose(const Question& question, Proposals& proposals) const {
+  propose_as_typed(question, proposals);
+  std::vector<Other> found = others(question);
+  double total = 0.0;
+  double distinct = 0.0;
+  for (const Other& other : found) {
+    total += other.weight;
+    distinct += std::exp(other.log_reading);
+  }
+  PrefixFacts& facts = proposals.facts;
+  // Where many queries go on from the text as typed, it is what was meant, unless others are typed more.
+  if (facts.longer_distinct >= question.policy.folded_most_queries && total <= facts.longer_total) return;
+  facts.total += total;
+  facts.distinct += distinct;
+  facts.longer_total += total;
+  facts.longer_distinct += distinct;
+  for (Other& other : found) {
+    proposals.at(std::move(other.query.text), other.log_reading, other.matched).count = other.query.count;
+  }
+}
+
+void PopularSource::propose_as_typed(const Question& question, Proposals& proposals) const {
   TypedQueries typed = popular_.most_typed(question.reading.text, question.options.count, question.options.echo);
   PrefixFacts& facts = proposals.facts;
   facts.total = static_cast<double>(typed.total);
@@ -17,11 +43,56 @@ void PopularSource::propose(const Question& question, Proposals& proposals) cons
   for (TypedQuery& query : typed.queries) proposals.at(std::move(query.text)).count = query.count;
 }
 
+/// The queries of most weight that other readings find, each once.
+std::vector<PopularSource::Other> PopularSource::others(const Question& question) const {
+  std::vector<Other> found;
+  if (!question.options.fold) return found;
+  for (const Reading& reading : question.readings) {
+    // What a folded reading finds, the folding of the text as typed finds too.
+    if (reading.kind != ReadingKind::folded) add_folded(question, reading, found);
+  }
+  std::sort(found.begin(), found.end(), [](const Other& left, const Other& right) {
+    return left.query.text != right.query.text ? left.query.text < right.query.text : left.weight > right.weight;
+  });
+  const auto same = [](const Other& left, const Other& right) { return left.query.text == right.query.text; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Other& left, const Other& right) { return left.weight > right.weight; });
+  found.resize(std::min(found.size(), question.options.count));
+  return found;
+}
+
+/// Add the queries that begin with a reading once both are folded.
+void PopularSource::add_folded(const Question& question, const Reading& reading, std::vector<Other>& found) const {
+  const bool plain = is_plain(reading.text);
+  if (plain && folded_ == nullptr) return;
+  for (const std::string& key : plain ? std::vector{reading.text} : fold_keys(reading.text)) {
+    const auto add = [&](std::size_t position) {
+      TypedQuery query = popular_.at(position);
+      if (query.text.starts_with(question.reading.text)) return;
+      const double log_reading = reading.log_probability + log_folded(query.text, reading.text, question.policy);
+      const double weight = query.count * std::exp(log_reading);
+      const std::size_t matched = covered_by(query.text, key).value_or(query.text.size());
+      found.push_back({std::move(query), log_reading, matched, weight});
+    };
+    const std::size_t count = question.options.count;
+    if (folded_ != nullptr) {
+      for (const std::size_t position : folded_->most_typed(key, count)) add(position);
+    }
+    if (key == reading.text) continue;
+    for (const std::size_t position : popular_.best_of(key, count)) add(position);
+  }
+}
+
 void PopularSource::annotate(const Question&, Proposals& proposals) const {
   const PrefixFacts& facts = proposals.facts;
-  if (facts.all_listed) return;  // what is not listed was never typed
   for (Proposal& proposal : proposals.list()) {
-    if (proposal.count == 0.0) proposal.count = popular_.count_of(proposal.text, facts.first, facts.last);
+    if (proposal.count > 0.0) continue;
+    if (proposal.matched > 0) {  // found by another reading
+      proposal.count = popular_.count_of(proposal.text, 0, popular_.size());
+    } else if (!facts.all_listed) {  // else what is not listed was never typed
+      proposal.count = popular_.count_of(proposal.text, facts.first, facts.last);
+    }
   }
 }
 

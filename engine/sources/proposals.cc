@@ -17,6 +17,17 @@ Proposal& Proposals::at(std::string text) {
   return list_[slot - 1];
 }
 
+Proposal& Proposals::at(std::string text, double log_reading, std::size_t matched) {
+  const std::size_t before = list_.size();
+  Proposal& proposal = at(std::move(text));
+  const bool is_new = list_.size() > before;
+  if (is_new || (proposal.matched > 0 && log_reading > proposal.log_reading)) {
+    proposal.log_reading = log_reading;
+    proposal.matched = matched;
+  }
+  return proposal;
+}
+
 /// The slot of a text, or the empty one where it belongs.
 std::size_t Proposals::slot_of(std::string_view text) const {
   const std::size_t mask = slots_.size() - 1;

@@ -38,6 +38,8 @@ struct Proposal {
   bool searched = false;                                          // the language model's search found it
   bool copied = false;                                            // the session source proposed it
   SessionEvidence session;
+  double log_reading = 0.0;  // log p(typed | the reading it was found by)
+  std::size_t matched = 0;   // its bytes that stand for the typed text
 };
 
 /// What is known of the prefix.
@@ -61,8 +63,12 @@ struct PrefixFacts {
 /// The proposals of all sources for one request, each text once.
 class Proposals {
  public:
-  /// The proposal with this text, which is added if there is none yet.
+  /// The proposal with this text, which is added if there is none yet. It goes on from the text as typed.
   Proposal& at(std::string text);
+
+  /// The same for a text that was found by another reading, which stands for its first bytes. The likeliest reading
+  /// counts, and a text that goes on from what was typed was found as typed.
+  Proposal& at(std::string text, double log_reading, std::size_t matched);
 
   std::vector<Proposal>& list() { return list_; }
   const std::vector<Proposal>& list() const { return list_; }

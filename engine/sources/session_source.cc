@@ -140,7 +140,7 @@ class Annotator {
     const std::size_t typed = typed_.all.size();
     if (text.size() <= typed) return;
     if (has_words_last(query, text.substr(typed_.words.size()))) found.tail = 1.0;
-    if (!query.starts_with(typed_.all)) return;
+    if (!query.starts_with(typed_.all) || !text.starts_with(typed_.all)) return;
     const auto differ = std::mismatch(text.begin(), text.end(), query.begin(), query.end()).first;
     const auto same = static_cast<std::size_t>(differ - text.begin()) - typed;
     found.shared_start =

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "rank/policy.h"
 #include "readings/reading.h"
 #include "request.h"
@@ -8,16 +10,17 @@
 
 namespace halfword {
 
-/// One reading of a request, with all that a source needs to answer it.
+/// The readings of a request, with all that a source needs to answer it.
 struct Question {
-  const Reading& reading;
+  const Reading& reading;             // as typed
+  std::span<const Reading> readings;  // all of them, that one first
   const SearchOptions& options;
   const Policy& policy;
   const Deadline& deadline;
   const Session& session;
 };
 
-/// Proposes completions of a reading, with the evidence for them. Never changes once loaded, so one instance serves
+/// Proposes completions of the readings, with the evidence for them. Never changes once loaded, so one instance serves
 /// every thread. Sources are asked one after the other; later ones see what earlier ones found out about the prefix.
 class Source {
  public:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <stdexcept>
 
 namespace halfword {
@@ -76,12 +75,12 @@ PopularArrays build_popular(std::vector<Counted> queries) {
   return arrays;
 }
 
-Popular::Popular(const ModelFile& file)
-    : count_(file.array<std::uint32_t>("popular.count")),
-      texts_(file, "popular", count_.size()),
-      block_max_(file.array<std::uint32_t>("popular.block_max")),
-      block_sum_(file.array<std::uint64_t>("popular.block_sum")),
-      range_max_(file.array<std::uint32_t>("popular.range_max")) {
+Popular::Popular(const ModelFile& file, const std::string& part)
+    : count_(file.array<std::uint32_t>(part + ".count")),
+      texts_(file, part, count_.size()),
+      block_max_(file.array<std::uint32_t>(part + ".block_max")),
+      block_sum_(file.array<std::uint64_t>(part + ".block_sum")),
+      range_max_(file.array<std::uint32_t>(part + ".range_max")) {
   const std::size_t blocks = divide_up(count_.size(), block_size);
   const bool whole = block_max_.size() == blocks && block_sum_.size() == blocks + 1 &&
                      range_max_.size() == range_rows(blocks) * blocks;
@@ -131,7 +130,7 @@ class Popular::Stretches {
 TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, bool echo) const {
   count = std::min(count, size());
   const SortedTexts::Place first = texts_.lower_bound(prefix);
-  const std::size_t end = prefix.empty() ? size() : texts_.lower_bound(end_of(prefix)).position;
+  const std::size_t end = end_position(prefix);
   const std::uint32_t exactly = first.exact && first.position < end ? count_[first.position] : 0;
   TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), exactly, first.position,
                      end};
@@ -154,15 +153,23 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
   return typed;
 }
 
-std::vector<Completion> Popular::complete(std::string_view prefix, std::size_t count, bool echo) const {
-  TypedQueries typed = most_typed(prefix, count, echo);
-  std::vector<Completion> found;
-  found.reserve(typed.queries.size());
-  for (TypedQuery& query : typed.queries) {
-    const double score = std::log(static_cast<double>(query.count) / static_cast<double>(typed.total));
-    found.push_back({std::move(query.text), score, Origin::popular});
-  }
-  return found;
+std::pair<std::size_t, std::size_t> Popular::range_of(std::string_view prefix) const {
+  const std::size_t end = end_position(prefix);
+  return {std::min(texts_.lower_bound(prefix).position, end), end};
+}
+
+std::vector<std::size_t> Popular::best_of(std::string_view prefix, std::size_t count) const {
+  const auto [first, last] = range_of(prefix);
+  std::vector<std::size_t> best;
+  Stretches stretches(*this, std::min(count, last - first));
+  stretches.add(first, last);
+  while (best.size() < count && !stretches.empty()) best.push_back(stretches.take_best());
+  return best;
+}
+
+/// Where the queries end that begin with `prefix`.
+std::size_t Popular::end_position(std::string_view prefix) const {
+  return prefix.empty() ? size() : texts_.lower_bound(end_of(prefix)).position;
 }
 
 std::uint32_t Popular::count_of(std::string_view query, std::size_t first, std::size_t last) const {

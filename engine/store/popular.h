@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "completion.h"
 #include "store/model_file.h"
 #include "store/sorted_texts.h"
 
@@ -54,17 +53,21 @@ struct TypedQueries {
 /// damaged file gives wrong answers, never a read outside the file.
 class Popular {
  public:
-  explicit Popular(const ModelFile& file);
+  /// `part` is what the names of its arrays begin with.
+  explicit Popular(const ModelFile& file, const std::string& part = "popular");
 
   /// The `count` most typed queries that begin with `prefix` and are longer; ties are ordered by text. With `echo` the
   /// prefix without its trailing space is a candidate too, as it is in the paper's code.
   TypedQueries most_typed(std::string_view prefix, std::size_t count, bool echo) const;
 
-  /// The same as completions; the score is the log of a query's share of all counts under the prefix.
-  std::vector<Completion> complete(std::string_view prefix, std::size_t count, bool echo) const;
-
   /// How often `query` was typed, which lies between two places of the index if anywhere.
   std::uint32_t count_of(std::string_view query, std::size_t first, std::size_t last) const;
+
+  /// Where the queries lie that begin with `prefix`, from the first to before the last.
+  std::pair<std::size_t, std::size_t> range_of(std::string_view prefix) const;
+
+  /// Where the `count` most typed queries lie that begin with `prefix` or are the prefix; ties are ordered by text.
+  std::vector<std::size_t> best_of(std::string_view prefix, std::size_t count) const;
 
   /// The query at `position`, which must be less than size().
   TypedQuery at(std::size_t position) const;
@@ -74,6 +77,7 @@ class Popular {
  private:
   class Stretches;
 
+  std::size_t end_position(std::string_view prefix) const;
   std::size_t best_in(std::size_t begin, std::size_t end) const;
   std::size_t best_block(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_of(std::size_t begin, std::size_t end) const;

@@ -35,6 +35,7 @@ class SearchOptions:
     min_probability: float
     deadline_ms: float
     echo: bool
+    fold: bool
 
     def __init__(self) -> None: ...
 
@@ -186,6 +187,12 @@ def parallel_for(size: int, threads: int, work: Callable[[int], None]) -> None:
 
 def feature_names() -> list[str]:
     """Return the names of the ranker's features, those of the prefix first."""
+
+def fold_keys(text: str) -> list[str]:
+    """Return the keys of a normalised text."""
+
+def covered_by(text: str, key: str) -> int | None:
+    """Return how many bytes of a text stand for a key; None if it does not begin so."""
 
 def word_filter(words: Sequence[str]) -> bytes:
     """Return the array of a filter that knows these words."""

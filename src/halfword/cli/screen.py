@@ -13,7 +13,9 @@ from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, L
 from prompt_toolkit.styles import Style
 
 from halfword.core.errors import TextError
+from halfword.core.folding import matched
 from halfword.core.options import SearchOptions
+from halfword.core.text import normalise_prefix
 from halfword.search.model import Completer, Completion
 
 Action = Callable[[KeyPressEvent], None]
@@ -115,7 +117,7 @@ class TryOut:
 
     def _line(self, completion: Completion, *, chosen: bool) -> StyleAndTextTuples:
         mark, style = ("›", "class:chosen") if chosen else (" ", "")
-        begin = len(self._typed.text) if completion.text.startswith(self._typed.text) else 0
+        begin = matched(completion.text, normalise_prefix(self._typed.text))
         return [
             (style, f"{mark}{completion.text[:begin]}"),
             (f"{style} class:added", completion.text[begin:]),

@@ -15,6 +15,7 @@ the other. What Halfword adds:
 Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidden width):
 
 - `popular.*`: the popularity index, explained in `engine/store/popular.h`, and its order by letters, in `spellings.py`;
+  `popular.folded.*` and `words.folded.*`: queries and words by their keys, explained in `training/folding.py`;
 - `pieces.special` U32 (4): the kind of segmentation (0 char, 1 bpe, 2 unigram), then the ids of the unknown, begin and
   end pieces; `pieces.text` U8: the texts of all pieces one after the other, as SentencePiece spells them (`▁` for a
   space); `pieces.begin` U32 (V + 1): where each text begins, and where the last one ends; `pieces.score` F32 (V);

@@ -21,7 +21,7 @@ class Invent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How wide, how far back and how long to search. A model of popularity alone uses `count` and `echo` only."""
+    """How wide, how far back and how long to search. A model of popularity alone uses `count`, `fold` and `echo`."""
 
     count: int = option(10, "Completions to print.", short="-n")
     beam: int = 10  # hypotheses followed of each length
@@ -38,6 +38,7 @@ class SearchOptions:
     )
     invent: Invent = option(Invent.CAREFUL, "Offer words that nobody typed: never, careful (likely ones) or freely.")
     deadline_ms: float | None = None  # return the best found by then
+    fold: bool = True  # also offer what differs from the prefix in accents, apostrophes, hyphens or half a syllable
     echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
 
     def __post_init__(self) -> None:
@@ -60,6 +61,7 @@ class SearchFields(TypedDict, total=False):
     min_probability: float | None
     invent: Invent | str
     deadline_ms: float | None
+    fold: bool
     echo: bool
 
 

@@ -41,6 +41,13 @@ class Policy:
     spellings_most_queries: float = 10.0  # other spellings are asked where fewer queries than this go on (measured)
     spellings_most_alike: float = 50.0  # with more queries of the same letters the prefix says too little
     spellings_fewest_letters: float = 2.0  # bytes of letters that a prefix must have
+    # What differs from the typed text in accents, apostrophes, hyphens or half a syllable (chosen, not measured: in a
+    # log every prefix is spelled as its query is, so it cannot tell how often people leave an accent out).
+    folded_most_queries: float = 10.0  # asked where fewer queries than this go on from the text as typed, or where what
+    # is found is typed more than all of them
+    folded_log_probability: float = -1.0  # log p(typed | a text with accents or signs that were left out)
+    composing_log_probability: float = -0.7  # log p(typed | a text whose syllable is half typed): every second time
+    folded_most_readings: float = 2.0  # texts besides the one as typed that a search sets out from
     # What is shown.
     page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same
     length_penalty: float = 0.05  # nats per added character in the order of the answers: a short beginning helps more
@@ -93,6 +100,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "spellings_most_queries": (0.0, 1000.0),
     "spellings_most_alike": (1.0, 1000.0),
     "spellings_fewest_letters": (1.0, 100.0),
+    "folded_most_queries": _COUNT,
+    "folded_log_probability": (-30.0, 0.0),
+    "composing_log_probability": (-30.0, 0.0),
+    "folded_most_readings": (1.0, 100.0),
     "page": (1.0, 100.0),
     "length_penalty": (-1.0, 10.0),
     "min_probability": (0.0, 1.0),

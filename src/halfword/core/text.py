@@ -11,7 +11,8 @@ a word from a blocklist, count one query as two, or steer the terminal that show
 - a Mongolian variation selector, unless it follows a Mongolian letter.
 
 A joiner at the end of a prefix is taken out too; what is left still begins every query that went on behind it.
-`▁` (U+2581), which SentencePiece writes for a space, becomes a space.
+`▁` (U+2581), which SentencePiece writes for a space, becomes a space. `´`, which many type for an apostrophe, becomes
+one.
 """
 
 import re
@@ -44,7 +45,7 @@ def profile_named(name: str) -> Profile:
     return PROFILES[name]
 
 
-_SPACE_MARK = "\u2581"
+_REPLACED = str.maketrans({"\u2581": " ", "\u00b4": "'"})  # to NFKC, an acute accent alone is a space and a mark
 _CONTROLS = r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # those of them that are not white space
 _IGNORABLE = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -69,7 +70,7 @@ def normalise_query(text: str, profile: Profile = DEFAULT) -> str:
     >>> normalise_query("  Ｎew\\tYORK ")
     'new york'
     """
-    return " ".join(_fold(text, profile).split())
+    return " ".join(_clean(text, profile).split())
 
 
 def normalise_prefix(text: str, profile: Profile = DEFAULT) -> str:
@@ -78,25 +79,25 @@ def normalise_prefix(text: str, profile: Profile = DEFAULT) -> str:
     >>> normalise_prefix(" New  ")
     'new '
     """
-    folded = _fold(text, profile)
-    prefix = " ".join(folded.split())
-    return f"{prefix} " if prefix and folded[-1].isspace() else prefix
+    clean = _clean(text, profile)
+    prefix = " ".join(clean.split())
+    return f"{prefix} " if prefix and clean[-1].isspace() else prefix
 
 
-def _fold(text: str, profile: Profile) -> str:
+def _clean(text: str, profile: Profile) -> str:
     if text.isascii():
         lower = text.lower()
         return lower if lower.isprintable() else _INVISIBLE.sub("", lower)
     _refuse_surrogates(text)
-    folded = _fold_unicode(text, profile)
-    if _ANY_JOINER.search(folded) and _fold_unicode(folded, profile) != folded:
+    clean = _clean_unicode(text, profile)
+    if _ANY_JOINER.search(clean) and _clean_unicode(clean, profile) != clean:
         # Marks changed places, and with them a joiner's neighbours. Only nonsense does that, and it loses its joiners.
-        return _fold_unicode(_ANY_JOINER.sub("", folded), profile)
-    return folded
+        return _clean_unicode(_ANY_JOINER.sub("", clean), profile)
+    return clean
 
 
-def _fold_unicode(text: str, profile: Profile) -> str:
-    composed = unicodedata.normalize("NFKC", text.replace(_SPACE_MARK, " "))
+def _clean_unicode(text: str, profile: Profile) -> str:
+    composed = unicodedata.normalize("NFKC", text.translate(_REPLACED))
     visible = _INVISIBLE.sub("", composed)
     if _ANY_JOINER.search(visible):
         visible = _JOINERS.sub(r"\1\2", visible)

@@ -182,11 +182,12 @@ def load(
 
 
 def _check_features(path: Path, header: Header, parts: Collection[str]) -> None:
-    """Refuse a ranker that was fitted to other features than the first ones that the engine computes."""
+    """Refuse a ranker that was fitted to other features than the engine computes; new ones come after the old ones."""
     if len(parts) < 2 or "popular" not in parts:
         return
-    known = import_engine().feature_names()
-    if not header.features or list(header.features) != known[: len(header.features)]:
+    known, mean = len(header.features), header.places.get("ranker.mean")
+    fits = mean is not None and mean.shape == (known,)
+    if not fits or list(header.features) != import_engine().feature_names()[:known]:
         raise ModelFileError(
             f"{path}: its ranker looks at other features than this version; "
             f"fit it again with: halfword train DATA --base {path} -o NEW"

@@ -7,7 +7,7 @@ of its probability.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from halfword.core.letters import cut_domain, letters, only_letters, without_lead
 from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import DEFAULT, Profile, normalise_prefix
 from halfword.search.model import Completion
+from halfword.search.reference_folding import Readings, folded_queries
 
 MARK = "▁"
 Vector = NDArray[np.float64]
@@ -29,16 +31,24 @@ Segment = Callable[[str, int], list[list[int]]]  # escaped text, how many → it
 class PlainPopular:
     """Most popular completion by looking at every query."""
 
-    def __init__(self, counts: Mapping[str, int], profile: Profile = DEFAULT) -> None:
+    def __init__(self, counts: Mapping[str, int], profile: Profile = DEFAULT, policy: Policy = DEFAULT_POLICY) -> None:
         self._counts = counts
         self._profile = profile
+        self._policy = policy
 
     def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> list[Completion]:
-        """Return the queries that begin with `prefix` and are longer: higher counts first, ties by text."""
+        """Return the queries that begin with `prefix` and are longer: higher counts first, ties by text.
+
+        Those that begin with it once both are folded have smaller counts.
+        """
         prefix = normalise_prefix(prefix, self._profile)
-        matching = {query: count for query, count in self._counts.items() if query.startswith(prefix)}
+        matching: dict[str, float] = {query: n for query, n in self._counts.items() if query.startswith(prefix)}
         if options.echo and prefix.endswith(" ") and prefix[:-1] in self._counts:
             matching[prefix[:-1]] = self._counts[prefix[:-1]]
+        itself = {prefix, prefix[:-1]} if options.echo and prefix.endswith(" ") else {prefix}
+        longer = [count for query, count in matching.items() if query not in itself]
+        for query, log_reading in folded_queries(self._counts, prefix, options, self._policy, longer).items():
+            matching[query] = self._counts[query] * math.exp(log_reading)
         total = sum(matching.values())
         ranked = sorted(matching.items(), key=lambda item: (-item[1], item[0]))
         offered = [(query, count) for query, count in ranked if query != prefix]
@@ -169,10 +179,19 @@ class PlainNeural:
         normal = arrays["pieces.kind"] == 1
         self._pieces = {piece: spelled[piece] for piece in range(len(spelled)) if normal[piece]}
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, surplus: int = 0) -> list[Completion]:
-        """Return the likeliest texts that extend `prefix`, best first, and so many more of those found on the way."""
-        escaped = MARK + normalise_prefix(prefix, self._profile).replace(" ", MARK)
-        starts = [start for back in range(len(escaped) + 1) for start in self._starts(escaped, back, options)]
+    def complete(
+        self, prefix: str, options: SearchOptions = DEFAULTS, surplus: int = 0, others: Readings = ()
+    ) -> list[Completion]:
+        """Return the likeliest texts that extend `prefix` or one of its other readings, best first.
+
+        Of the texts found on the way, `surplus` more are returned.
+        """
+        starts = []
+        for text, log_reading in [(normalise_prefix(prefix, self._profile), 0.0), *others]:
+            escaped = MARK + text.replace(" ", MARK)
+            for back in range(len(escaped) + 1):
+                found_here = self._starts(escaped, back, options)
+                starts += [replace(start, score=start.score + log_reading) for start in found_here]
         mass = _log_sum([self._mass(start) for start in starts])
         floor = mass + math.log(options.min_probability) if options.min_probability else -math.inf
         found = Found(options.count)

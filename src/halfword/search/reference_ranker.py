@@ -20,7 +20,11 @@ The features that the ranker looks at, those of the prefix first:
 - `unseen_words`: words of q, those that the prefix has whole left out, that occur in no training query, three at most;
 - `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say;
 - `invented_words`: those of the unseen words that the background does not know either, three at most;
-- `session_…`: what the session's earlier queries say; `reference_session.py` explains them.
+- `session_…`: what the session's earlier queries say; `reference_session.py` explains them;
+- `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed.
+
+A query that was found by another reading counts only as much as that reading is likely, in C(q), C(p) and N(p); what
+it has beyond the prefix is what it has beyond that reading.
 """
 
 import math
@@ -32,18 +36,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core.context import normalise_context
+from halfword.core.folding import covered, keys
 from halfword.core.options import DEFAULTS, Invent, SearchOptions
 from halfword.core.policy import Policy
 from halfword.core.text import normalise_prefix
 from halfword.core.words import words_in
 from halfword.search.model import Answer, Completion
+from halfword.search.reference_folding import Readings, folded_queries
 from halfword.search.reference_selection import select
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
 
-Search = Callable[[str, SearchOptions, int], Sequence[Completion]]  # prefix, options, surplus → what it finds
+Search = Callable[[str, SearchOptions, int, Readings], Sequence[Completion]]  # prefix, options, surplus, other readings
 Opinion = Callable[[str], Sequence[tuple[str, float]]]  # prefix → texts and their probabilities
 
 
@@ -56,6 +62,8 @@ class Proposal:
     companions: float = 0.0
     spellings: float = 0.0
     copied: bool = False  # from the session
+    log_reading: float = 0.0  # log p(typed | the reading it was found by)
+    matched: int = 0  # its characters that stand for the typed text
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +86,10 @@ class KnownWords:
 class Facts:
     """What is known of a prefix: how often queries that begin so were typed, and how many there are."""
 
-    total: int
-    distinct: int
-    longer_total: int  # the prefix itself left out
-    longer_distinct: int
+    total: float
+    distinct: float
+    longer_total: float  # the prefix itself left out
+    longer_distinct: float
 
 
 def features_of(
@@ -107,32 +115,38 @@ def features_of(
         text: [
             *shared,
             _estimate(each, facts, mixture, shares),
-            *_own(prefix, text, each, facts, lowest, words),
+            *_own(text, each, facts, lowest, words),
             *session.features(prefix, text),
+            each.log_reading,
         ]
         for text, each in proposals.items()
     }
 
 
-def _own(prefix: str, text: str, proposal: Proposal, facts: Facts, lowest: float, words: KnownWords) -> list[float]:
-    added = len(text) - len(prefix)
-    begun = prefix.rfind(" ") + 1
-    added_text = "" if proposal.count else text[begun:]
+def _own(text: str, proposal: Proposal, facts: Facts, lowest: float, words: KnownWords) -> list[float]:
+    added = len(text) - proposal.matched
+    counted = proposal.count * math.exp(proposal.log_reading)
+    added_text = "" if proposal.count else text[_begun(text, proposal) :]
     return [
         lowest if proposal.model_score is None else max(proposal.model_score, LEAST_SCORE),
         float(proposal.model_score is not None),
         math.log1p(proposal.count),
-        math.log((proposal.count + 0.5) / (facts.total + 1)),
+        math.log((counted + 0.5) / (facts.total + 1)),
         float(proposal.count > 0),
         float(proposal.count == 1),
         added,
-        min(text[len(prefix) :].count(" "), _MOST_WORDS),
+        min(text[proposal.matched :].count(" "), _MOST_WORDS),
         math.log1p(facts.distinct) * added,
         min(words.unseen(added_text), _MOST_UNSEEN),
         math.log(max(proposal.companions, LEAST_PROBABILITY)),
         math.log(max(proposal.spellings, LEAST_PROBABILITY)),
         min(words.invented(added_text), _MOST_UNSEEN),
     ]
+
+
+def _begun(text: str, proposal: Proposal) -> int:
+    """Return where the word begins that is being typed."""
+    return text[: proposal.matched].rfind(" ") + 1
 
 
 def _shares(proposals: Mapping[str, Proposal], mixture: Sequence[float]) -> tuple[float, float, float]:
@@ -148,7 +162,7 @@ def _estimate(proposal: Proposal, facts: Facts, mixture: Sequence[float], shares
     by_model = 0.0 if proposal.model_score is None else math.exp(proposal.model_score)
     opinions = (by_model, proposal.companions, proposal.spellings)
     prior = sum(share * opinion for share, opinion in zip(shares, opinions, strict=True))
-    whole = max(proposal.count - discount, 0.0) + weight * prior
+    whole = max(proposal.count - discount, 0.0) * math.exp(proposal.log_reading) + weight * prior
     return math.log(max(whole / (facts.total - discount * facts.distinct + weight), LEAST_ESTIMATE))
 
 
@@ -177,6 +191,20 @@ class PlainRanker:
         return float(weights["linear"] @ row + weights["output"] @ (sums / (1 + abs(sums))))
 
 
+def _matched(text: str, typed: str) -> int:
+    """Return how many characters of a text stand for a typed one that has the same key so far."""
+    return next(length for key in keys(typed) if (length := covered(text, key)) is not None)
+
+
+def _found_by(text: str, typed: str, others: Readings) -> Proposal:
+    """Return a proposal that remembers the likeliest reading it goes on from."""
+    if text.startswith(typed):
+        return Proposal()
+    found = [(log_reading, other) for other, log_reading in others if text.startswith(other)]
+    log_reading, other = max(found, key=lambda each: each[0], default=(0.0, ""))
+    return Proposal(log_reading=log_reading, matched=len(other))
+
+
 @dataclass(frozen=True, slots=True)
 class PlainPipeline:
     """Sources, ranker and policy over a popularity index and a language model."""
@@ -188,6 +216,7 @@ class PlainPipeline:
     words: "KnownWords"
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
+    readings: Callable[[str], Readings] = lambda prefix: ()
 
     def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         """Return the likeliest completions, best first."""
@@ -196,12 +225,14 @@ class PlainPipeline:
         facts, proposals = self.propose(prefix, session, replace(options, count=wanted))
         features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words, session)
         scores = self.ranker.log_probabilities(features)
-        begun = prefix.rfind(" ") + 1
         shown = select(
-            prefix,
+            {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
             lambda text: proposals[text].count,
-            lambda text: self.words.invented(text[begun:]) > 0 and not session.holds_words(text[begun:]),
+            lambda text: (
+                self.words.invented(added := text[_begun(text, proposals[text]) :]) > 0
+                and not session.holds_words(added)
+            ),
             options,
             self.policy,
         )
@@ -216,9 +247,18 @@ class PlainPipeline:
         most_typed = sorted(longer, key=lambda query: (-longer[query], query.encode()))[: options.count]
         for query in most_typed:
             proposals[query] = Proposal()
+        folded = folded_queries(self.counts, prefix, options, self.policy, list(longer.values()))
+        facts = self._with_folded(facts, folded)
+        for query, log_reading in folded.items():
+            proposals[query] = Proposal(log_reading=log_reading, matched=_matched(query, prefix))
+        others = self.readings(prefix) if options.fold and len(typed) < self.policy.folded_most_queries else ()
         surplus = int(self.policy.surplus_factor * options.count)
-        for completion in self.search(prefix, self._effort(options, facts), surplus):
-            proposals.setdefault(completion.text, Proposal()).model_score = completion.score
+        for completion in self.search(prefix, self._effort(options, facts), surplus, others):
+            found = _found_by(completion.text, prefix, others)
+            known = proposals.setdefault(completion.text, found)
+            if known.matched and found.log_reading > known.log_reading:
+                known.log_reading, known.matched = found.log_reading, found.matched
+            known.model_score = completion.score
         if facts.longer_distinct <= self.policy.companions_most_queries:
             for text, probability in self.companions(prefix):
                 proposals.setdefault(text, Proposal()).companions = probability
@@ -231,7 +271,15 @@ class PlainPipeline:
             proposals.setdefault(text, Proposal())
         for text, proposal in proposals.items():
             proposal.count = self.counts.get(text, 0)
+            proposal.matched = proposal.matched or len(prefix)
         return facts, proposals
+
+    def _with_folded(self, facts: Facts, folded: Mapping[str, float]) -> Facts:
+        """Return the facts with queries found by folding, each as much as its reading is likely."""
+        total = sum(self.counts[query] * math.exp(log_reading) for query, log_reading in folded.items())
+        distinct = sum(map(math.exp, folded.values()))
+        longer = facts.longer_total + total, facts.longer_distinct + distinct
+        return Facts(facts.total + total, facts.distinct + distinct, *longer)
 
     def _effort(self, options: SearchOptions, facts: Facts) -> SearchOptions:
         """Return how hard to search: the harder the fewer queries go on from the prefix."""

@@ -27,14 +27,14 @@ def _plain_word(word: str) -> str:
 
 
 def select(
-    prefix: str,
+    added: Mapping[str, int],
     scores: Mapping[str, float],
     count_of: Callable[[str], int],
     invented: Callable[[str], bool],
     options: SearchOptions,
     policy: Policy,
 ) -> list[str]:
-    """Return the texts that are shown, best first."""
+    """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed."""
     least = policy.min_probability if options.min_probability is None else options.min_probability
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     shown: set[str] = set()
@@ -49,5 +49,5 @@ def select(
             chosen.append(text)
         shown.add(form)
     penalty = policy.length_penalty
-    chosen.sort(key=lambda text: (penalty * (len(text) - len(prefix)) - scores[text], text.encode()))
+    chosen.sort(key=lambda text: (penalty * added[text] - scores[text], text.encode()))
     return chosen[: options.count]

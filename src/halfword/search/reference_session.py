@@ -134,7 +134,7 @@ def _overlap(words: Sequence[str], query: Sequence[str]) -> float:
 
 
 def _shared_start(prefix: str, text: str, query: str) -> float:
-    if not query.startswith(prefix) or len(text) <= len(prefix):
+    if not query.startswith(prefix) or not text.startswith(prefix) or len(text) <= len(prefix):
         return 0.0
     typed, ours, theirs = len(prefix.encode()), text.encode(), query.encode()
     same = next((place for place, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), None)

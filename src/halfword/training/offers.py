@@ -1,7 +1,7 @@
 """What a model's sources propose at many prefixes, laid out for fitting the ranker."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -61,7 +61,8 @@ def at_every_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
 
 def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
     """Ask a model at prefixes."""
-    options, size = engine_options(UNFILTERED), len(import_engine().feature_names())
+    # In a log every prefix is spelled as its query is: what is found by folding would always look wrong.
+    options, size = engine_options(replace(UNFILTERED, fold=False)), len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []
     partial: list[bool] = []

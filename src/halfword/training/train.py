@@ -15,6 +15,7 @@ from halfword.core.scratch import scratch_folder
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
+from halfword.training.folding import fold_queries, learn_forms
 from halfword.training.foundation import Learned, learn_pieces, memory_options
 from halfword.training.known_words import shared_words, word_arrays
 from halfword.training.misspellings import WithoutMisspellings
@@ -84,6 +85,7 @@ def _with_counts(
             arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
             known = learned.standing.background.words() if learned.standing is not None else set()
             arrays |= word_arrays(shared_words(data.counts(Split.TRAIN), options.least_count), known)
+            arrays |= learn_forms(counts)
         parts = replace(parts, popular=PopularCard(queries=len(counts), rows=sum(counts.values())))
     return arrays, parts
 
@@ -159,4 +161,4 @@ def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
     if too_large is not None:
         raise OptionError(f"the count of {too_large!r} is {counts[too_large]}; scale the counts below 2^32")
     arrays = import_engine().popular_arrays(list(counts.items()))
-    return {name: Array(dtype, data) for name, (dtype, data) in arrays.items()}
+    return {name: Array(dtype, data) for name, (dtype, data) in arrays.items()} | fold_queries(counts)

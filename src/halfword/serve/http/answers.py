@@ -5,6 +5,7 @@ from math import exp
 from time import perf_counter
 from typing import Any
 
+from halfword.core.folding import matched
 from halfword.search.model import Completion
 from halfword.serve.http.asked import (
     Asked,
@@ -100,18 +101,12 @@ def _suggest_content(prefix: str, found: Found, served: Served, request: Request
 
 
 def _rows(found: Found) -> list[dict[str, Any]]:
-    typed, length = found.typed, len(found.typed)
     rows = []
     for text, score, source in found.completions:
-        begin = length if text.startswith(typed) else _same(text, typed)
+        begin = matched(text, found.typed)
         highlight = {"typed": text[:begin], "added": text[begin:]}
         rows.append({"text": text, "score": score, "source": source, "highlight": highlight})
     return rows
-
-
-def _same(text: str, typed: str) -> int:
-    """Return how many characters `text` and `typed` have in common at their beginnings."""
-    return next((index for index, pair in enumerate(zip(text, typed, strict=False)) if pair[0] != pair[1]), len(text))
 
 
 def _batch_row(asked: Asked, found: Found) -> dict[str, Any]:

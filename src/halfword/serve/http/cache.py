@@ -14,7 +14,7 @@ _COMPLETION_BYTES = 120  # of memory that a completion takes besides its text
 class Found(NamedTuple):
     """What a search brought."""
 
-    typed: str  # the prefix as normalised: what every completion begins with
+    typed: str  # the prefix as normalised: what most completions begin with
     completions: list[Completion]
     timed_out: bool = False  # whether the deadline ended the search
 

@@ -1,0 +1,88 @@
+#include "readings/folding.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text/escape.h"
+#include "text/fold.h"
+
+namespace halfword {
+namespace {
+
+const std::string part_name = "words.folded";
+
+/// Forms that are looked at for each beginning that is wanted: many forms begin alike.
+constexpr std::size_t forms_per_beginning = 4;
+
+/// Whether a word has letters that a log without accents does not know. Signs alone were typed on purpose.
+bool has_other_letters(std::string_view word) {
+  return std::any_of(word.begin(), word.end(), [](char byte) { return static_cast<unsigned char>(byte) > 127; });
+}
+
+}  // namespace
+
+double log_folded(std::string_view text, std::string_view typed, const Policy& policy) {
+  const bool composing =
+      ends_in_hangul(typed) && text.starts_with(typed.substr(0, previous_character(typed, typed.size())));
+  return composing ? policy.composing_log_probability : policy.folded_log_probability;
+}
+
+WrittenForms::WrittenForms(const ModelFile& file) : words_(file, "words.filter") {
+  if (file.holds(part_name + ".text")) forms_.emplace(file, part_name);
+}
+
+std::vector<Reading> WrittenForms::readings_of(std::string_view typed, const Policy& policy) const {
+  std::vector<Reading> readings;
+  if (!forms_ && is_plain(typed)) return readings;
+  std::string head;
+  std::size_t begin = 0;
+  for (std::size_t space = typed.find(' '); space != std::string_view::npos; space = typed.find(' ', begin)) {
+    head += written(typed.substr(begin, space - begin)) + ' ';
+    begin = space + 1;
+  }
+  const std::string_view part = typed.substr(begin);
+  const auto most = static_cast<std::size_t>(policy.folded_most_readings);
+  for (const std::string& beginning : beginnings(part, most)) {
+    std::string text = head + beginning;
+    const double log_probability = log_folded(text, typed, policy);
+    if (text != typed) readings.push_back({std::move(text), log_probability, ReadingKind::folded});
+  }
+  return readings;
+}
+
+/// A word as it is written most.
+std::string WrittenForms::written(std::string_view word) const {
+  std::string key = fold(word);
+  if (forms_) {
+    const std::vector<std::size_t> found = forms_->best_of(key + '\0', 1);
+    if (!found.empty()) return form_at(found.front());
+  }
+  return has_other_letters(word) && !words_.knows(word) && words_.knows(key) ? key : std::string(word);
+}
+
+/// How a word may be written whose beginning was typed: that part of each likely form that has the same letters.
+std::vector<std::string> WrittenForms::beginnings(std::string_view part, std::size_t most) const {
+  const std::string key = fold(part);
+  std::vector<std::string> found;
+  const auto add = [&](std::string text) {
+    if (found.size() < most && std::find(found.begin(), found.end(), text) == found.end()) {
+      found.push_back(std::move(text));
+    }
+  };
+  if (forms_ && !key.empty()) {
+    for (const std::size_t position : forms_->best_of(key, forms_per_beginning * most)) {
+      const std::string form = form_at(position);
+      add(form.substr(0, covered_by(form, key).value_or(form.size())));
+    }
+  }
+  std::erase(found, part);
+  if (found.empty()) found.push_back(has_other_letters(part) && !ends_in_hangul(part) ? key : std::string(part));
+  return found;
+}
+
+std::string WrittenForms::form_at(std::size_t position) const {
+  const std::string text = forms_->at(position).text;
+  return text.substr(std::min(text.find('\0'), text.size() - 1) + 1);
+}
+
+}  // namespace halfword

@@ -1,0 +1,20 @@
+#include "store/folded.h"
+
+#include <algorithm>
+
+namespace halfword {
+
+FoldedQueries::FoldedQueries(const ModelFile& file, const Popular& queries)
+    : keys_(file, "popular.folded"), position_(file.array<std::uint32_t>("popular.folded.position")) {
+  const auto lies_inside = [&](std::uint32_t position) { return position < queries.size(); };
+  const bool sound = position_.size() == keys_.size() && std::all_of(position_.begin(), position_.end(), lies_inside);
+  if (!sound) throw ModelFileError("the queries by their keys make no sense");
+}
+
+std::vector<std::size_t> FoldedQueries::most_typed(std::string_view key, std::size_t count) const {
+  std::vector<std::size_t> found = keys_.best_of(key, count);
+  for (std::size_t& place : found) place = position_[place];
+  return found;
+}
+
+}  // namespace halfword

@@ -1,0 +1,122 @@
+#include "text/fold.h"
+
+#include <algorithm>
+
+#include "text/escape.h"
+#include "text/fold_table.h"
+
+namespace halfword {
+namespace {
+
+constexpr char32_t first_syllable = 0xAC00;
+constexpr char32_t last_syllable = 0xD7A3;
+constexpr char32_t first_lead = 0x1100;
+constexpr char32_t first_vowel = 0x1161;
+constexpr char32_t first_tail = 0x11A8;
+constexpr char32_t last_jamo = 0x11FF;
+constexpr char32_t tails = 28;  // of a lead and a vowel, counting that there is none
+constexpr char32_t vowels = 21;
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+/// The bytes of the first character of a text that is not empty.
+std::string_view first_character(std::string_view text) {
+  std::size_t length = 1;
+  while (length < text.size() && continues(text[length])) ++length;
+  return text.substr(0, length);
+}
+
+/// The code point of a character of valid UTF-8; what is not valid gives some other number.
+char32_t code_of(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return lead;
+  char32_t code = lead & (0x7FU >> character.size());
+  for (const char byte : character.substr(1)) code = (code << 6) | (static_cast<unsigned char>(byte) & 0x3FU);
+  return code;
+}
+
+bool is_hyphen(char32_t code) {
+  return code == '-' || (code >= 0x2010 && code <= 0x2015) || code == 0x2212 || code == 0x5BE;
+}
+
+bool is_hangul(char32_t code) {
+  return (code >= first_syllable && code <= last_syllable) || (code >= first_lead && code <= last_jamo);
+}
+
+/// Append what the table has for a character, or the character itself.
+void append_folded(char32_t code, std::string_view character, std::string& key) {
+  const auto is_before = [](const FoldedCharacter& entry, char32_t wanted) { return entry.character < wanted; };
+  const auto found = std::lower_bound(fold_table.begin(), fold_table.end(), code, is_before);
+  key += found != fold_table.end() && found->character == code ? found->key : character;
+}
+
+void append_character(std::string_view character, Hyphen hyphen, std::string& key) {
+  const char32_t code = code_of(character);
+  if (code >= 'a' && code <= 'z') {
+    key += character;  // nearly always, so the table is not asked
+  } else if (is_hyphen(code)) {
+    if (hyphen == Hyphen::space) key += ' ';
+  } else if (code >= first_syllable && code <= last_syllable) {
+    const char32_t number = code - first_syllable;
+    append_folded(first_lead + number / (tails * vowels), {}, key);
+    append_folded(first_vowel + number / tails % vowels, {}, key);
+    if (number % tails > 0) append_folded(first_tail + number % tails - 1, {}, key);
+  } else {
+    append_folded(code, character, key);
+  }
+}
+
+std::optional<std::size_t> covered_by(std::string_view text, std::string_view key, Hyphen hyphen) {
+  std::string folded;
+  std::size_t place = 0;
+  while (place < text.size() && folded.size() < key.size()) {
+    const std::string_view character = first_character(text.substr(place));
+    append_character(character, hyphen, folded);
+    place += character.size();
+  }
+  return folded.starts_with(key) ? std::optional(place) : std::nullopt;
+}
+
+}  // namespace
+
+std::string fold(std::string_view text, Hyphen hyphen) {
+  std::string key;
+  key.reserve(text.size());
+  for (std::size_t place = 0; place < text.size();) {
+    const std::string_view character = first_character(text.substr(place));
+    append_character(character, hyphen, key);
+    place += character.size();
+  }
+  return key;
+}
+
+std::vector<std::string> fold_keys(std::string_view text) {
+  std::vector<std::string> keys;
+  const auto add = [&](Hyphen hyphen) {
+    std::string key = fold(text, hyphen);
+    const bool has_letter = key.find_first_not_of(' ') != std::string::npos;
+    if (has_letter && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  };
+  if (text.empty()) return keys;
+  // The letter that a hyphen at the end would join is not there yet.
+  if (!is_hyphen(code_of(text.substr(previous_character(text, text.size()))))) add(Hyphen::nothing);
+  add(Hyphen::space);
+  return keys;
+}
+
+std::optional<std::size_t> covered_by(std::string_view text, std::string_view key) {
+  const auto joined = covered_by(text, key, Hyphen::nothing);
+  return joined ? joined : covered_by(text, key, Hyphen::space);
+}
+
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char byte) {
+    return static_cast<unsigned char>(byte) < 128 && byte != '-' && byte != '\'' && byte != '`';
+  });
+}
+
+bool ends_in_hangul(std::string_view text) {
+  return !text.empty() && is_hangul(code_of(text.substr(previous_character(text, text.size()))));
+}
+
+}  // namespace halfword
