@@ -128,7 +128,7 @@ def main() -> None:
         for named in arguments.data:
             path, _, background = named.partition("=")
             data, model_path = open_dataset(Path(path)), Path(folder) / "model.halfword"
-            options = TrainOptions(parts=("popular", "ngram"), background=background or NO_BACKGROUND)
+            options = TrainOptions(parts=("popular", "ngram"), background=background or NO_BACKGROUND, hold_out=True)
             train(Unvalidated(data.path, data.profile, data), model_path, options)
             model = load(model_path, cache=False)
             valid.append(asked(model, data.rows(Split.VALID), 3000, 300))

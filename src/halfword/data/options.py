@@ -119,3 +119,8 @@ class PrepareOptions:
             raise OptionError(f"max_length must be {SHORTEST_QUERY} or more, got {self.max_length}")
         if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:
             object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
+
+    @property
+    def leaves_out_rare(self) -> bool:
+        """Whether queries that few people typed are left out."""
+        return self.min_users > 1 or self.min_count > 1

@@ -18,7 +18,7 @@ from halfword.core.rules import Category
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, duckdb_log, spark_log
-from halfword.data.dataset import Split
+from halfword.data.dataset import LEARN, Split
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.log_format import LogFile, find_files
 from halfword.data.options import Engine, PrepareOptions
@@ -55,7 +55,8 @@ def prepare(
         funnel = Funnel(**rows, typed=typed, repeats=repeats, **left, **_sizes(kept))
         _check_left(log, funnel, options)
         progress(Event("writing", 0, len(Split)))
-        write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel))
+        numbers = ("count", LEARN) if options.leaves_out_rare else ("count",)
+        write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel), numbers)
     return funnel
 
 
@@ -73,7 +74,9 @@ def _count(connection: Any, log: Any, files: list[LogFile], options: PrepareOpti
     ):  # first one row per query and user, because both engines are slow at counting distinct values
         rows = rows.group_by("query", "user").agg(**{part: rows[part].sum() for part in parts})
         learned = ((rows.train + rows.valid > 0) & rows.user.notnull()).cast("int64")
-        counted = rows.group_by("query").agg(users=learned.sum(), **{part: rows[part].sum() for part in parts})
+        inside = ((rows.train + rows.valid + rows.test > 0) & rows.user.notnull()).cast("int64")
+        people = {"users": learned.sum(), "all_users": inside.sum()}
+        counted = rows.group_by("query").agg(**people, **{part: rows[part].sum() for part in parts})
     else:
         counted = rows.group_by("query").agg(**{part: rows[part].sum() for part in parts})
     counted = connection.create_table("counted", counted)
@@ -96,11 +99,15 @@ def _leave_out(
         judged = connection.create_table("judged", counted.mutate(blocked=_blocks(counted.query, blocklist)))
         blocked = _number(judged.filter(judged.blocked).kept.sum())
         allowed = judged.filter(~judged.blocked)
-    common = allowed.train + allowed.valid >= options.min_count
+    within = allowed.train + allowed.valid + allowed.test
+    common, common_in_all = allowed.train + allowed.valid >= options.min_count, within >= options.min_count
     if options.min_users > 1:
         common = common & (allowed.users >= options.min_users)
-    kept = allowed.select("query", "test", train=common.ifelse(allowed.train, 0), valid=common.ifelse(allowed.valid, 0))
-    within = allowed.train + allowed.valid + allowed.test
+        common_in_all = common_in_all & (allowed.all_users >= options.min_users)
+    # What is common enough only together with its test rows may be learned with them, and never without.
+    late = common.ifelse(allowed.test, common_in_all.ifelse(within, 0))
+    learned = {split: common.ifelse(allowed[split], 0) for split in (Split.TRAIN, Split.VALID)}
+    kept = allowed.select("query", "test", **learned, **({LEARN: late} if options.leaves_out_rare else {}))
     sums = allowed.aggregate(
         outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
     )
@@ -135,13 +142,16 @@ def _sizes(kept: Any) -> dict[str, Any]:
 
 def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
     for number, split in enumerate(Split):
-        part = kept.filter(kept[split] > 0).select("query", count=kept[split])
+        numbers = {"count": kept[split]}
+        if LEARN in kept.columns:
+            numbers[LEARN] = kept[LEARN] if split is Split.TEST else kept[split]
+        part = kept.filter(kept[split] > 0).select("query", **numbers)
         path = folder / f"{split}.parquet"
         part.order_by([ibis.desc("count"), "query"]).to_parquet(path)
         for piece in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:  # Spark writes a folder of parts
             for batch in parquet.ParquetFile(piece).iter_batches():
                 name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
-                yield pa.record_batch([name, batch["query"], batch["count"]], names=["split", "query", "count"])
+                yield pa.record_batch([name, *batch.columns], names=["split", *batch.schema.names])
         progress(Event("writing", number + 1, len(Split)))
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from halfword.core import metrics
+from halfword.core.card import Card
 from halfword.core.errors import DatasetError, OptionError
 from halfword.core.fields import option
 from halfword.core.options import DEFAULTS, Invent, SearchOptions
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
+from halfword.data.digest import split_digest
 from halfword.evaluation.report import Measured, Report, make_report
 from halfword.search.model import Completer, Completion
 
@@ -63,12 +65,24 @@ def evaluate(
 ) -> Report:
     """Measure `completer` on the test split of `data`."""
     options = options or EvaluateOptions()
+    check_unlearned(completer, data)
     rows = sample_rows(data, options)
     asker = Asker(completer, options.search_options(), progress)
     measured = measure(asker, rows, data.counts(Split.TRAIN).keys(), options.walk)
     walked = rows[: options.walk]
     speed = asker.asked / asker.seconds
     return make_report([measured[query] for query in rows], [measured[query] for query in walked], options.count, speed)
+
+
+def check_unlearned(completer: Completer, data: Dataset) -> None:
+    """Refuse to judge a model by rows that it has learned."""
+    card = getattr(completer, "card", None)
+    learned = card.learned if isinstance(card, Card) else None
+    if learned is not None and learned.has_learned(split_digest(data.counts(Split.TEST))):
+        raise DatasetError(
+            f"the model has learned the test rows of {data.path}, which would flatter it; "
+            f"make a model to measure with: halfword train --hold-out"
+        )
 
 
 def measure(
