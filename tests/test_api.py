@@ -61,9 +61,8 @@ def test_a_notebook_prepares_trains_completes_and_evaluates(
     def notebook() -> None:
         data = halfword.prepare(str(write_log(tmp_path)), valid_share=0.1, test_share=0.1)
         output = str(tmp_path / "my.halfword")
-        model = halfword.train(
-            data, output, parts=("popular", "ngram"), size=60, progress=lambda event: stages.append(event.stage)
-        )
+        tell = lambda event: stages.append(event.stage)  # noqa: E731
+        model = halfword.train(data, output, parts=("popular", "ngram"), size=60, hold_out=True, progress=tell)
         assert model.complete("new yo", count=3)[0].text.startswith("new york")
         report = halfword.evaluate(model, data, sample=50)
         assert report.rows["all"] == 50
