@@ -24,7 +24,7 @@ EVENTS = [
     {"id": 1, "event": {"search": {"terms": "Café crème", "page": 2}, "who": "anna"}, "at": "2024-01-01"},
     {"id": 2, "event": {"search": {"terms": "news"}, "who": "ben"}, "at": "2024-01-02"},
 ]
-NESTED = {"query": "event.search.terms", "user": "event.who"}
+NESTED: dict[str, Any] = {"query": "event.search.terms", "user": "event.who"}
 
 
 def queries_in(path: Path, options: PrepareOptions | None = None, **names: str) -> list[tuple[Any, Any]]:
