@@ -68,7 +68,7 @@ def main() -> None:
         data = open_dataset(folder)
         words = known.union(*(query.split() for query in data.counts(Split.TRAIN)))
         for background in (NO_BACKGROUND, given.background):
-            options = TrainOptions(parts=tuple(given.parts.split(",")), background=background)
+            options = TrainOptions(parts=tuple(given.parts.split(",")), background=background, hold_out=True)
             print(json.dumps(measure(data, folder.name, options, words)), flush=True)
 
 

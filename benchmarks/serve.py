@@ -35,7 +35,7 @@ from serving import WARM_UP, MemorySamples, cpu_seconds, metrics_of, running, ty
 class Instant:
     """A completer that answers at once, so that what is measured is HTTP."""
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         """Return ten completions."""
         return Answer([Completion(prefix + ending, -1.5, "both") for ending in _ENDINGS])
 

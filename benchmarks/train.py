@@ -27,7 +27,7 @@ from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.training.network.batches import best_tokens, make_chunk, read_queries
 from halfword.training.network.checkpoint import State
 from halfword.training.network.distributed import World, choose_device
-from halfword.training.network.learn_network import learn_network
+from halfword.training.network.learn_network import LearnOptions, learn_network
 from halfword.training.network.network import Network
 from halfword.training.network.options import NetworkOptions, NetworkTraining, preset_named
 from halfword.training.network.sample import sampled_tokens
@@ -83,7 +83,9 @@ def trial(name: str, data: Dataset, options: NetworkTraining, arguments: argpars
     epochs: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "trial.halfword"
-        learned = learn_network(data, output, options, RunOptions(device=arguments.device), lambda stage: None)
+        learned = learn_network(
+            data, output, LearnOptions(network=options), RunOptions(device=arguments.device), lambda stage: None
+        )
         log = Path(f"{output}.log.jsonl").read_text().splitlines()
         epochs = [json.loads(line) for line in log]
     speeds = [epoch["queries_per_second"] for epoch in epochs]

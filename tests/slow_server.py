@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ class Dawdler:
     def __init__(self, asked: Path) -> None:
         self._asked = asked
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         with self._asked.open("a") as stream:
             stream.write(f"{prefix}\n")
         time.sleep(0.3)

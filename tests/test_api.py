@@ -61,9 +61,8 @@ def test_a_notebook_prepares_trains_completes_and_evaluates(
     def notebook() -> None:
         data = halfword.prepare(str(write_log(tmp_path)), valid_share=0.1, test_share=0.1)
         output = str(tmp_path / "my.halfword")
-        model = halfword.train(
-            data, output, parts=("popular", "ngram"), size=60, progress=lambda event: stages.append(event.stage)
-        )
+        tell = lambda event: stages.append(event.stage)  # noqa: E731
+        model = halfword.train(data, output, parts=("popular", "ngram"), size=60, hold_out=True, progress=tell)
         assert model.complete("new yo", count=3)[0].text.startswith("new york")
         report = halfword.evaluate(model, data, sample=50)
         assert report.rows["all"] == 50
@@ -166,7 +165,7 @@ def test_counts_are_split_as_a_log_with_counts_is() -> None:
         (lambda: Dataset.from_counts(cast(Any, [1])), "the counts cannot be read"),
         (lambda: Dataset.from_frame([1, 2]), "a pandas, polars or Arrow table was expected, got list"),
         (lambda: Dataset.from_frame(pa.array([1])), "the table cannot be read"),
-        (lambda: Dataset.from_frame(pa.table({"x": ["news"]})), "the table: none of the columns x is known"),
+        (lambda: Dataset.from_frame(pa.table({"x": ["news"], "y": [1]})), "none of the columns x, y is known"),
         (lambda: Dataset.from_frame(pa.table({"q": ["news"]}), query="x"), "the table has no column 'x'"),
         (lambda: halfword.prepare(5), "a log must be a path, several paths or a table, got int"),
         (lambda: halfword.prepare("no.txt"), "no.txt does not exist"),

@@ -40,7 +40,7 @@ def assert_refused(result: subprocess.CompletedProcess[str], line: str, status: 
 
 def test_train_then_complete_then_evaluate(text_folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "popular.halfword"
-    trained = halfword("train", text_folder, "--parts", "popular", "-o", model)
+    trained = halfword("train", text_folder, "--parts", "popular", "--hold-out", "-o", model)
     assert trained.returncode == 0
     assert "7 queries, typed 25 times" in trained.stdout
     assert read_header(model).card.parts.to_json() == {"popular": {"queries": 7, "rows": 25}}
@@ -51,6 +51,19 @@ def test_train_then_complete_then_evaluate(text_folder: Path, tmp_path: Path) ->
     assert evaluated.stderr == ""
     assert "0.7500" in halfword("evaluate", "--model", model, "--data", text_folder).stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["popular.halfword", "queries"]
+
+
+def test_a_model_that_has_learned_all_rows_says_so_and_is_not_evaluated_on_them(
+    text_folder: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "popular.halfword"
+    trained = halfword("train", text_folder, "--parts", "popular", "-o", model)
+    assert "learned rows: 25 train, 2 valid, 4 test; to measure a model, train it with --hold-out" in trained.stdout
+    evaluated = halfword("evaluate", "--model", model, "--data", text_folder)
+    assert evaluated.returncode == 1
+    assert "has learned the test rows" in evaluated.stderr
+    assert "halfword train --hold-out" in evaluated.stderr
+    assert halfword("complete", "--model", model, "new j").stdout == "new jersey\n"
 
 
 def test_several_prefixes_are_told_apart(make_model: MakeModel) -> None:

@@ -70,8 +70,8 @@ def test_a_folder_of_plain_files_is_read_and_normalised(tmp_path: Path) -> None:
     assert dataset.counts(Split.TRAIN) == {"new york": 2, "weather": 1}
     assert dataset.rows(Split.TEST) == ["서울"]
     assert dataset.about() == {"source": ["train.query.txt", "test.query.txt.gz"]}
-    with pytest.raises(DatasetError, match=r"holds no valid.query.txt"):
-        dataset.rows(Split.VALID)
+    assert dataset.rows(Split.VALID) == []  # weights can be chosen without
+    assert dataset.all_counts() == {"new york": 2, "weather": 1, "서울": 1}
 
 
 def test_what_is_learned_from_plain_files_is_scrubbed_as_a_log_is(tmp_path: Path) -> None:
@@ -79,7 +79,9 @@ def test_what_is_learned_from_plain_files_is_scrubbed_as_a_log_is(tmp_path: Path
         (tmp_path / f"{split}.query.txt").write_text("mail joe@example.com\njoe@example.com\ncall 555-123-4567\n")
     for split in (Split.TRAIN, Split.VALID):
         assert open_dataset(tmp_path).counts(split) == {"mail": 1, "call": 1}
-    assert len(open_dataset(tmp_path).rows(Split.TEST)) == 3  # which nothing learns from
+    assert len(open_dataset(tmp_path).rows(Split.TEST)) == 3  # as they were typed, to be asked
+    assert open_dataset(tmp_path).learnable(Split.TEST) == {"mail": 1, "call": 1}
+    assert open_dataset(tmp_path).all_counts() == {"call": 3, "mail": 3}
 
 
 @pytest.mark.parametrize(
@@ -128,8 +130,10 @@ def test_a_foreign_description_is_refused(tmp_path: Path, about: str, message: s
 
 def test_missing_splits_and_damaged_tables_are_named(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path / "data"))
-    with pytest.raises(DatasetError, match="holds no valid queries; prepare a larger log or change its splits"):
-        dataset.counts(Split.VALID)
+    assert dataset.counts(Split.VALID) == {}  # weights can be chosen without
+    write_dataset(tmp_path / "small", [batch("train", news=3)], ABOUT)
+    with pytest.raises(DatasetError, match="holds no test queries; prepare a larger log or change its splits"):
+        open_dataset(tmp_path / "small").counts(Split.TEST)
     (tmp_path / "data" / "queries.parquet").write_bytes(b"PAR1 nonsense")
     with pytest.raises(DatasetError, match=r"queries.parquet cannot be read"):
         dataset.counts(Split.TRAIN)

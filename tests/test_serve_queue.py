@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +24,7 @@ class Slow:
     asked: list[str] = field(default_factory=list)
     deadlines: list[float] = field(default_factory=list)
 
-    def complete(self, prefix: str, options: SearchOptions = DEFAULTS) -> Answer:
+    def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         self.asked.append(prefix)
         assert options.deadline_ms is not None
         self.deadlines.append(options.deadline_ms)

@@ -20,7 +20,7 @@ from halfword.core.errors import HalfwordError, ModelFileError, OptionError, Out
 from halfword.core.fields import changed
 from halfword.core.progress import Event, Progress, Stopped, quiet
 from halfword.data.dataset import open_dataset
-from halfword.training.network.learn_network import LearnedNetwork, learn_network
+from halfword.training.network.learn_network import LearnedNetwork, LearnOptions, learn_network
 from halfword.training.network.options import NetworkTraining, Schedule
 from halfword.training.network.train_network import RunOptions, Training, TrainingStopped
 from tests.training import SMALL, make_dataset, run_python
@@ -38,9 +38,12 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "test.halfword"
 
 
-def learn(data: Path, output: Path, options: NetworkTraining = SMALL, **run: Any) -> LearnedNetwork:
+def learn(
+    data: Path, output: Path, options: NetworkTraining = SMALL, least_count: int = 1, hold_out: bool = True, **run: Any
+) -> LearnedNetwork:
     progress = run.pop("progress", quiet)
-    return learn_network(open_dataset(data), output, options, RunOptions(device="cpu", **run), progress)
+    what = LearnOptions(network=options, least_count=least_count, hold_out=hold_out)
+    return learn_network(open_dataset(data), output, what, RunOptions(device="cpu", **run), progress)
 
 
 def stop() -> None:

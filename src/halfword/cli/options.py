@@ -1,7 +1,7 @@
 """Options of commands: those that dataclasses describe, and those that several commands share."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -118,6 +118,8 @@ def _typed(kind: Any) -> Any:
     inner = [each for each in get_args(kind) if each is not NoneType]
     if get_origin(kind) is tuple:
         return list[str] if inner[-1] is ... else kind
+    if get_origin(kind) is Mapping:
+        return list[str]
     if inner:
         return _typed(inner[0])
     return str if is_dataclass(kind) or issubclass(kind, StrEnum) else kind

@@ -31,6 +31,10 @@ def print_learned(output: Path, card: "Card") -> None:
                 f"perplexity {best['valid_perplexity']:.3f} per character"
             )
         console.print(line)
+    if learned := card.learned:
+        rows = ", ".join(f"{number:,} {split}" for split, number in (learned.rows or {}).items())
+        hint = "" if learned.hold_out else "; to measure a model, train it with --hold-out"
+        console.print(f"{output}: learned rows: {rows}{hint}")
     if background := card.background:
         console.print(f"{output}: stands on {background.name} (licence: {background.licence or 'not named'})")
 

@@ -36,6 +36,7 @@ def prepare(
     for module in ("pyarrow", "ibis"):
         require(module, "prepare")
     from halfword.data.pipeline import prepare as run
+    from halfword.data.rows import Problem
 
     options = changed(PrepareOptions(), given)
     options = changed(options, {"scrub": False}) if keep_personal else options
@@ -45,6 +46,10 @@ def prepare(
         print_json(funnel.as_dict())
     else:
         console.print(_funnel_table(funnel))
+        for line in funnel.files:
+            console.print(line, markup=False)
+        if Problem.UTF8 in funnel.broken:
+            console.print(f"{funnel.broken[Problem.UTF8]:,} rows are not UTF-8; read another encoding with --encoding")
 
 
 def _funnel_table(funnel: "Funnel") -> Table:
@@ -53,6 +58,8 @@ def _funnel_table(funnel: "Funnel") -> Table:
     made.add_row("read", f"{funnel.read:,}")
     for reason, number in funnel.dropped().items():
         made.add_row(f"− {reason}", f"{number:,}")
+    if funnel.weighted:
+        made.add_row("weights", f"{funnel.weighted:+,}")
     made.add_section()
     for split, size in funnel.splits.items():
         made.add_row(str(split), f"{size.rows:,}", f"{size.distinct:,}")

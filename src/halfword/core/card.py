@@ -77,6 +77,7 @@ class NetworkCard(_Record):
     best: Mapping[str, float] | None = None  # the epoch whose weights these are
     epochs: int | None = None
     minutes: float | None = None
+    newest_rows: int | None = None  # that it went on over after its training; None: held out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,19 @@ class BackgroundCard(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedCard(_Record):
+    """Which rows a model has learned, by split; what it has learned cannot measure it."""
+
+    hold_out: bool | None = None  # valid and test were not learned
+    rows: Mapping[str, int] | None = None
+    digests: Mapping[str, str] | None = None  # see `data.digest`
+
+    def has_learned(self, digest: str) -> bool:
+        """Tell whether the rows of a split with this digest were learned."""
+        return digest in (self.digests or {}).values()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card(_Record):
     """What a model file says of itself.
 
@@ -115,6 +129,7 @@ class Card(_Record):
     profile: str | None = None  # how queries and prefixes are normalised
     parts: PartsCard = field(default_factory=PartsCard)
     data: Mapping[str, Any] | None = None  # where the queries came from, and what was dropped
+    learned: LearnedCard | None = None  # None: not known, as in files of older versions
     background: BackgroundCard | None = None  # None: the log alone
     source: str | None = None  # of a model that was imported
     note: str | None = None

@@ -3,31 +3,27 @@
 A prepared folder holds two files, or three:
 
 - `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count, query;
+  with --min-users or --min-count also `learn`, how often a query may be learned when all rows are;
 - `sessions.parquet`, if the log has users or times: the columns split, starts (whether a session begins here) and query
   (its number: 0 for the first of its split in `queries.parquet`), one row for each time that a query was typed;
 - `dataset.json`: `format` (the version of this layout), `profile`, source files, options, what was dropped and why.
 
-A folder of plain `train`, `valid` and `test.query.txt` (or `.gz`), one query per line, repeats kept, is read as well.
+A folder of plain query files is read as well (`text_folder.py`).
 """
 
-import gzip
 import json
-import os
-import shutil
-import weakref
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halfword.core.errors import DatasetError, OptionError, require
 from halfword.core.progress import Progress, quiet
-from halfword.core.scrub import query_of
-from halfword.core.text import DEFAULT, PROFILES, Profile, normalise_query
+from halfword.core.text import DEFAULT, PROFILES, Profile
 from halfword.data.sessions import CONTEXT, TypedRow, with_context
 
 if TYPE_CHECKING:
@@ -37,6 +33,7 @@ FORMAT = 1
 QUERIES = "queries.parquet"
 SESSIONS = "sessions.parquet"
 ABOUT = "dataset.json"
+LEARN = "learn"  # the column of how often a query may be learned when all rows are
 
 
 class Split(StrEnum):
@@ -122,6 +119,17 @@ class Dataset(ABC):
         """Return every row with at most `size` queries before it in its session; without any if none is known."""
         return list(with_context(self.sessions(split), size)) or [TypedRow(query) for query in self.rows(split)]
 
+    def learnable(self, split: Split) -> dict[str, int]:
+        """Return how often each query of a split may be learned; nothing if the split is empty."""
+        return self.counts(split)
+
+    def all_counts(self) -> dict[str, int]:
+        """Return how often each query may be learned in all splits together, the most frequent first."""
+        total: Counter[str] = Counter()
+        for split in Split:
+            total.update(self.learnable(split))
+        return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
     @abstractmethod
     def about(self) -> dict[str, Any]:
         """Return what is known of the data's origin, for the card of a model that learns from it."""
@@ -139,7 +147,9 @@ def open_dataset(path: str | Path) -> Dataset:
         raise DatasetError(f"{path} is a file, a dataset is a folder; make one with: halfword prepare {path} -o data/")
     if (path / ABOUT).exists():
         return PreparedFolder(path, _profile_of(path))
-    if any(_text_file(path, split) for split in Split):
+    from halfword.data.text_folder import TextFolder, text_file
+
+    if any(text_file(path, split) for split in Split):
         return TextFolder(path, DEFAULT)
     raise DatasetError(f"{path} holds neither {ABOUT} nor train.query.txt; make a dataset with: halfword prepare")
 
@@ -148,8 +158,20 @@ class PreparedFolder(Dataset):
     """What `halfword prepare` wrote."""
 
     def counts(self, split: Split) -> dict[str, int]:
-        table = self._read(split)
-        return dict(zip(table["query"].to_pylist(), table["count"].to_pylist(), strict=True))
+        counts = self._read(split, "count")
+        if not counts and split is not Split.VALID:  # weights can be chosen without validation rows
+            path = self.path / QUERIES
+            raise DatasetError(f"{path} holds no {split} queries; prepare a larger log or change its splits")
+        return counts
+
+    def learnable(self, split: Split) -> dict[str, int]:
+        if self._has_column(LEARN):
+            return self._read(split, LEARN)
+        counts = self._read(split, "count")
+        if split is not Split.TEST or not self._leaves_out_rare():
+            return counts
+        known = {**self._read(Split.TRAIN, "count"), **self._read(Split.VALID, "count")}
+        return {query: count for query, count in counts.items() if query in known}
 
     def rows(self, split: Split) -> list[str]:
         return [query for query, count in self.counts(split).items() for _ in range(count)]
@@ -157,7 +179,10 @@ class PreparedFolder(Dataset):
     def sessions(self, split: Split) -> list[list[str]]:
         if not (self.path / SESSIONS).exists():
             return []
-        table, texts = self._read_columns(SESSIONS, ["starts", "query"], split), self._read(split)["query"].to_pylist()
+        with self._readable(SESSIONS) as parquet:
+            filters = [("split", "==", str(split))]
+            table = parquet.read_table(self.path / SESSIONS, columns=["starts", "query"], filters=filters)
+        texts = list(self._read(split, "count"))
         sessions: list[list[str]] = []
         for starts, number in zip(table["starts"].to_pylist(), table["query"].to_pylist(), strict=True):
             if starts or not sessions:
@@ -178,80 +203,31 @@ class PreparedFolder(Dataset):
         except (DatasetError, KeyError, AttributeError, TypeError):  # it may have been removed, or be no funnel
             return "sizes unknown"
 
-    def _read(self, split: Split) -> Any:
-        table = self._read_columns(QUERIES, ["query", "count"], split)
-        if not table.num_rows:
-            path = self.path / QUERIES
-            raise DatasetError(f"{path} holds no {split} queries; prepare a larger log or change its splits")
-        return table
+    def _read(self, split: Split, column: str) -> dict[str, int]:
+        """Return the positive numbers in a column of a split, by query."""
+        with self._readable() as parquet:
+            filters = [("split", "==", str(split)), (column, ">", 0)]
+            table = parquet.read_table(self.path / QUERIES, columns=["query", column], filters=filters)
+        return dict(zip(table["query"].to_pylist(), table[column].to_pylist(), strict=True))
 
-    def _read_columns(self, name: str, columns: list[str], split: Split) -> Any:
+    def _has_column(self, name: str) -> bool:
+        with self._readable() as parquet:
+            return name in parquet.read_schema(self.path / QUERIES).names
+
+    def _leaves_out_rare(self) -> bool:
+        """Tell whether rare queries were left out of train and valid, while test stayed as it was typed."""
+        options = self.about().get("options") or {}
+        return any(options.get(name, 1) > 1 for name in ("min_users", "min_count"))
+
+    @contextmanager
+    def _readable(self, name: str = QUERIES) -> Iterator[Any]:
+        """Yield the module that reads Parquet; a file that it cannot read is a `DatasetError`."""
         pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
         path = self.path / name
         try:
-            return parquet.read_table(path, columns=columns, filters=[("split", "==", str(split))])
+            yield parquet
         except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
-
-
-class TemporaryFolder(PreparedFolder):
-    """A prepared folder that is removed together with the last reference to this object, or when Python exits."""
-
-    def remove_with_me(self, folder: Path) -> None:
-        """Remove `folder`, which holds the dataset, when this object is gone."""
-        weakref.finalize(self, _remove, folder, os.getpid())
-
-    def __repr__(self) -> str:
-        return f"Dataset({self._sizes()})"
-
-
-def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # a forked process has only a copy of the object
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-class TextFolder(Dataset):
-    """Plain files with one query per line, normalised as they are read.
-
-    What is learned from is scrubbed as `prepare` does. Test rows are only asked, so they stay as people typed them, and
-    a sample of them is the same whatever the rules of scrubbing are.
-    """
-
-    def counts(self, split: Split) -> dict[str, int]:
-        return dict(Counter(self.rows(split)))
-
-    def rows(self, split: Split) -> list[str]:
-        path = _text_file(self.path, split)
-        if path is None:
-            raise DatasetError(f"{self.path} holds no {split}.query.txt (or .gz)")
-        read = normalise_query if split is Split.TEST else query_of
-        rows = [query for line in _lines(path) if (query := read(line, self.profile))]
-        if not rows:
-            raise DatasetError(f"{path} holds no query; one query per line was expected")
-        return rows
-
-    def sessions(self, split: Split) -> list[list[str]]:
-        rows = self.rows(split)  # the order of the lines is all that is known
-        return [] if all(before <= after for before, after in pairwise(rows)) else [rows]  # nobody searches by alphabet
-
-    def about(self) -> dict[str, Any]:
-        return {"source": [path.name for split in Split if (path := _text_file(self.path, split))]}
-
-
-def _text_file(folder: Path, split: Split) -> Path | None:
-    candidates = (folder / f"{split}.query.txt", folder / f"{split}.query.txt.gz")
-    return next((path for path in candidates if path.exists()), None)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        raw = path.read_bytes()
-        return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise DatasetError(f"{path}, line {line}: not UTF-8; pass the raw log to `halfword prepare`") from error
-    except (OSError, EOFError, ValueError) as error:
-        raise DatasetError(f"{path} cannot be read ({_first_line(error)})") from error
+            raise DatasetError(f"{path} cannot be read ({first_line(error)}); run `halfword prepare` again") from error
 
 
 def _profile_of(folder: Path) -> Profile:
@@ -270,11 +246,12 @@ def read_about(folder: Path) -> dict[str, Any]:
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DatasetError(f"{path} cannot be read ({_first_line(error)}); run `halfword prepare` again") from error
+        raise DatasetError(f"{path} cannot be read ({first_line(error)}); run `halfword prepare` again") from error
     if not isinstance(about, dict):
         raise DatasetError(f"{path} is not a description of a dataset; run `halfword prepare` again")
     return about
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
     return str(error).partition("\n")[0]

@@ -1,6 +1,6 @@
 """How many rows went into a dataset, how many were left out for which reason, and how many remain."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from halfword.data.dataset import Split
@@ -30,6 +30,13 @@ class Funnel:
     rare: int  # in train or valid, with fewer users or a lower count than asked for
     splits: dict[Split, SplitSize]
     seen: float | None  # share of the test rows whose query occurs in train; None without test rows
+    files: list[str] = field(default_factory=list)  # how each file was read, and why so
+
+    @property
+    def weighted(self) -> int:
+        """How many rows the weights of the files have added, or taken away if it is below 0."""
+        dropped = self.repeats + self.blocked + self.outside + self.rare
+        return sum(size.rows for size in self.splits.values()) - (self.typed - dropped)
 
     def dropped(self) -> dict[str, int]:
         """Return how many were left out for each reason, in the order of the steps."""

@@ -1,7 +1,8 @@
-"""Guessing which column of a log holds the queries, the users, the times and the counts."""
+"""Guessing which column of a log holds the queries, the users, the times and the counts, and saying why."""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from halfword.core.errors import LogError
@@ -10,16 +11,27 @@ from halfword.data.times import microseconds
 
 FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
-    "query": "query q search search_query search_term search_terms keyword keywords term query_text",
+    "query": "query q search search_query search_term search_terms searchterm keyword keywords term query_text "
+    "query_string search_string search_phrase search_text phrase title name product_name product",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time",
-    "count": "count counts frequency freq",
+    "count": "count counts frequency freq searches search_count search_volume",
 }
+NAMED, BY_NAME, BY_CONTENT, ONLY = "as named", "by its name", "by its contents", "the only one"
 
 
-def is_header(cells: list[str], names: ColumnNames) -> bool:
-    """Tell whether the first row of a table names its columns."""
-    if any(not name.isdigit() for name in names.asked().values()):
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where the fields of a log lie, and why there."""
+
+    places: dict[str, int]  # field → position
+    reasons: dict[str, str] = field(default_factory=dict)
+
+
+def is_header(cells: list[str], names: ColumnNames, others: bool = False) -> bool:
+    """Tell whether the first row of a table names its columns; a name that was asked for may mean `others`' columns."""
+    asked = [name for name in names.asked().values() if not name.isdigit()]
+    if any(name in cells or not others for name in asked):
         return True
     if any(cell.strip().isdigit() or microseconds(cell) is not None for cell in cells):
         return False
@@ -28,27 +40,30 @@ def is_header(cells: list[str], names: ColumnNames) -> bool:
     return any(_plain(cell) in KNOWN_NAMES["query"].split() for cell in cells)
 
 
-def named_columns(path: Path, header: tuple[str, ...], names: ColumnNames) -> dict[str, int]:
+def named_columns(path: Path, header: tuple[str, ...], names: ColumnNames, others: bool = False) -> Columns:
     """Return the position of each field under `header`: as the caller named it, else by the usual names."""
-    columns = {field: _position(path, header, name) for field, name in names.asked().items()}
-    plain = [_plain(name) for name in header]
-    for field in FIELDS:
-        known = [plain.index(name) for name in KNOWN_NAMES[field].split() if name in plain]
-        free = [position for position in known if position not in columns.values()]
-        if field not in columns and free:
-            columns[field] = free[0]
-    if "query" not in columns:
+    found = _asked(path, header, names, others)
+    for field_name in FIELDS:
+        place = next((place for place in _known(field_name, header) if place not in found.places.values()), None)
+        if field_name not in found.places and place is not None:
+            found.places[field_name], found.reasons[field_name] = place, BY_NAME
+    if "query" not in found.places and len(header) == 1:
+        found.places["query"], found.reasons["query"] = 0, ONLY
+    if "query" not in found.places:
         raise LogError(
             f"{path}: none of the columns {', '.join(header)} is known to hold queries; name it with --query-column"
         )
-    return columns
+    return found
 
 
-def columns_by_content(path: Path, rows: list[list[str]], names: ColumnNames) -> tuple[tuple[str, ...], dict[str, int]]:
+def columns_by_content(
+    path: Path, rows: list[list[str]], names: ColumnNames, others: bool = False
+) -> tuple[tuple[str, ...], Columns]:
     """Return numbers as column names, and the position of each field: as the caller named it, else by the content."""
     width = Counter(map(len, rows)).most_common(1)[0][0]
     numbers = tuple(str(number + 1) for number in range(width))
-    columns = {field: _position(path, numbers, name) for field, name in names.asked().items()}
+    found = _asked(path, numbers, names, others)
+    columns = found.places
     cells = list(zip(*(row for row in rows if len(row) == width), strict=True))
     kinds = {place: _kind(cells[place]) for place in range(width) if place not in columns.values()}
     texts = [place for place, kind in kinds.items() if kind == "text"]
@@ -64,7 +79,25 @@ def columns_by_content(path: Path, rows: list[list[str]], names: ColumnNames) ->
         columns["time"] = times[0]
     if "count" not in columns and width == 2 and kinds.get(1) == "number":
         columns["count"] = 1
-    return numbers, columns
+    guess = ONLY if width == 1 else BY_CONTENT
+    return numbers, Columns(columns, {name: found.reasons.get(name, guess) for name in columns})
+
+
+def _asked(path: Path, header: tuple[str, ...], names: ColumnNames, others: bool) -> Columns:
+    """Return the columns that the caller named; a column that this file lacks may be one of `others`."""
+    asked = {
+        field_name: _position(path, header, name)
+        for field_name, name in names.asked().items()
+        if not others or _has(header, name)
+    }
+    return Columns(asked, dict.fromkeys(asked, NAMED))
+
+
+def _known(field_name: str, header: tuple[str, ...]) -> list[int]:
+    """Return the columns with a usual name of a field; the names inside structs come last."""
+    plain, inner = [_plain(name) for name in header], [_plain(name.rpartition(".")[2]) for name in header]
+    usual = KNOWN_NAMES[field_name].split()
+    return [column.index(name) for column in (plain, inner) for name in usual if name in column]
 
 
 def _kind(cells: Sequence[str]) -> str:
@@ -78,12 +111,14 @@ def _kind(cells: Sequence[str]) -> str:
     return Counter(map(kind, cells)).most_common(1)[0][0]
 
 
+def _has(header: tuple[str, ...], name: str) -> bool:
+    return name in header or (name.isdigit() and 1 <= int(name) <= len(header))
+
+
 def _position(path: Path, header: tuple[str, ...], name: str) -> int:
-    if name in header:
-        return header.index(name)
-    if name.isdigit() and 1 <= int(name) <= len(header):
-        return int(name) - 1
-    raise LogError(f"{path} has no column {name!r}; its columns are: {', '.join(header)}")
+    if not _has(header, name):
+        raise LogError(f"{path} has no column {name!r}; its columns are: {', '.join(header)}")
+    return header.index(name) if name in header else int(name) - 1
 
 
 def _plain(name: str) -> str:

@@ -1,10 +1,8 @@
-"""Finding the files of a query log, their formats and their columns."""
+"""One file of a query log: its format, its columns and its encoding."""
 
 import csv
-import glob
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
@@ -13,12 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError
-from halfword.data.guess_columns import columns_by_content, is_header, named_columns
+from halfword.data.encodings import as_utf8, encoding_of
+from halfword.data.guess_columns import Columns, columns_by_content, is_header, named_columns
+from halfword.data.nested import leaf_keys, leaf_names
 from halfword.data.options import ColumnNames
 
 SAMPLE_BYTES = 256 * 1024
 COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 FOREIGN = {".bz2", ".xz", ".zip", ".7z", ".rar", ".tar", ".tgz", ".xlsx"}
+RUN_ROWS = 20
+SMALL_FILE = 64 * 1024  # bytes; so few rows must be divided one by one, or a split gets none
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
@@ -46,25 +48,23 @@ class LogFile:
     header: bool
     names: tuple[str, ...]  # of all columns; without a header: numbers from 1
     columns: dict[str, int]  # field → position among the names
+    reasons: dict[str, str] = field(default_factory=dict)  # field → why this column
     delimiter: str = "\t"
+    encoding: str | None = None  # None: UTF-8
+    weight: float = 1.0  # what a row counts
+    is_list: bool = False  # names that nobody need have typed
 
     @property
     def compression(self) -> str | None:
         return COMPRESSION.get(self.path.suffix.lower())
 
+    @property
+    def run_rows(self) -> int:
+        """How many rows in sequence go to the same split, and with them most sessions."""
+        return 1 if self.holds("count") or self.path.stat().st_size < SMALL_FILE else RUN_ROWS
+
     def holds(self, field: str) -> bool:
         return field in self.columns
-
-
-def find_files(inputs: Sequence[str | Path], names: ColumnNames) -> list[LogFile]:
-    """Return the files that `inputs` (files, folders, globs) stand for, with their formats, in a fixed order."""
-    paths = list(dict.fromkeys(path for given in inputs for path in _expand(str(given))))
-    found = [file for path in paths if (file := _inspect(path, len(paths), names))]
-    if not found:
-        raise LogError(f"{', '.join(map(str, inputs)) or 'no file'}: no row to read; name a log that holds queries")
-    files = [_numbered(file, index) for index, file in enumerate(found)]
-    _check_alike(files)
-    return files
 
 
 def open_stream(path: Path) -> pa.NativeFile:
@@ -75,31 +75,8 @@ def open_stream(path: Path) -> pa.NativeFile:
         raise LogError(f"{path} cannot be read ({error.strerror or error})") from error
 
 
-def _numbered(file: LogFile, index: int) -> LogFile:
-    return replace(file, index=index)
-
-
-def _expand(given: str) -> Iterable[Path]:
-    path = Path(given)
-    if path.is_dir():
-        inside = sorted(child for child in path.rglob("*") if child.is_file() and not _hidden(child.relative_to(path)))
-        if not inside:
-            raise LogError(f"{path} holds no file; name a log or a folder of logs")
-        return inside
-    if path.exists():
-        return [path]
-    matches = [Path(match) for match in sorted(glob.glob(given, recursive=True)) if Path(match).is_file()]  # noqa: PTH207
-    if not matches:
-        raise LogError(f"{given} does not exist; name a log file, a folder or a pattern such as 'logs/*.tsv.gz'")
-    return matches
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)  # files such as _SUCCESS are not logs
-
-
-def _inspect(path: Path, together: int, names: ColumnNames) -> LogFile | None:
-    """Return the format and columns of `path`; None for an empty file if there are other files."""
+def inspect(path: Path, together: int, names: ColumnNames, encoding: str | None = None) -> LogFile | None:
+    """Return the format and columns of one of `together` files; None for an empty file if there are other files."""
     bare = path.with_suffix("") if path.suffix.lower() in COMPRESSION else path
     if bare.suffix.lower() in FOREIGN:
         raise LogError(f"{path}: {bare.suffix} files are not read; unpack it, or pack it with gzip or zstd")
@@ -108,18 +85,22 @@ def _inspect(path: Path, together: int, names: ColumnNames) -> LogFile | None:
         if together > 1:
             return None
         raise LogError(f"{path} is empty; name a log that holds queries")
-    form = SUFFIXES.get(bare.suffix.lower()) or _guess_format(sample)
-    if sample.startswith(b"PAR1") or form is Format.PARQUET:
-        return _inspect_parquet(path, names)
+    if sample.startswith(b"PAR1") or SUFFIXES.get(bare.suffix.lower()) is Format.PARQUET:
+        return _inspect_parquet(path, names, together > 1)
     if path.suffix.lower() not in COMPRESSION and (
         suffix := next((s for m, s in MAGIC.items() if sample[:4].startswith(m)), None)
     ):
         raise LogError(f"{path} is compressed; rename it to {path.name}{suffix}")
-    lines = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").splitlines()
+    encoding = encoding_of(path, sample, encoding)
+    text = as_utf8(sample, encoding)
+    form = SUFFIXES.get(bare.suffix.lower()) or _guess_format(text)
+    lines = text.decode("utf-8", "replace").splitlines()
     lines = lines[:-1] if len(sample) == SAMPLE_BYTES and len(lines) > 1 else lines  # the last line is incomplete
     if form is Format.JSONL:
-        return _inspect_jsonl(path, lines, names)
-    return _inspect_table(path, form, [line for line in lines if line.strip()], names)
+        file = _inspect_jsonl(path, lines, names, together > 1)
+    else:
+        file = _inspect_table(path, form, [line for line in lines if line.strip()], names, together > 1)
+    return replace(file, encoding=encoding)
 
 
 def _sample(path: Path) -> bytes:
@@ -138,48 +119,40 @@ def _guess_format(sample: bytes) -> Format:
         return Format.TAB
 
 
-def _inspect_parquet(path: Path, names: ColumnNames) -> LogFile:
+def _inspect_parquet(path: Path, names: ColumnNames, others: bool) -> LogFile:
     try:
-        columns = tuple(parquet.read_schema(path).names)
+        columns = tuple(leaf_names(list(parquet.read_schema(path))))
     except (OSError, pa.ArrowInvalid) as error:
         raise LogError(f"{path} is not a Parquet file ({str(error).partition(chr(10))[0]})") from error
-    return _with_header(path, Format.PARQUET, columns, names)
+    return _log_file(path, Format.PARQUET, columns, named_columns(path, columns, names, others))
 
 
-def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames) -> LogFile:
+def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames, others: bool) -> LogFile:
     keys: dict[str, None] = {}
     for line in lines:
         try:
             found: Any = json.loads(line)
         except ValueError:
             continue
-        keys |= dict.fromkeys(found) if isinstance(found, dict) else {}
+        keys |= dict.fromkeys(leaf_keys(found)) if isinstance(found, dict) else {}
     if not keys:
         raise LogError(f"{path}, line 1: expected one JSON object per line, found {lines[0][:60]!r}")
-    return _with_header(path, Format.JSONL, tuple(keys), names)
+    return _log_file(path, Format.JSONL, tuple(keys), named_columns(path, tuple(keys), names, others))
 
 
-def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnNames) -> LogFile:
+def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnNames, others: bool) -> LogFile:
     delimiter = max(",;\t|", key=lines[0].count) if form is Format.CSV else "\t"
     by_tabs = (line.split("\t") for line in lines)
     rows = list(csv.reader(lines, delimiter=delimiter) if form is Format.CSV else by_tabs)
-    if is_header(rows[0], names):
-        return _with_header(path, form, tuple(cell.strip() for cell in rows[0]), names, delimiter)
-    numbers, columns = columns_by_content(path, rows, names)
-    return LogFile(path=path, index=0, format=form, header=False, names=numbers, columns=columns, delimiter=delimiter)
+    if is_header(rows[0], names, others):
+        header = tuple(cell.strip() for cell in rows[0])
+        return _log_file(path, form, header, named_columns(path, header, names, others), delimiter)
+    numbers, columns = columns_by_content(path, rows, names, others)
+    return replace(_log_file(path, form, numbers, columns, delimiter), header=False)
 
 
-def _with_header(
-    path: Path, form: Format, header: tuple[str, ...], names: ColumnNames, delimiter: str = "\t"
-) -> LogFile:
-    columns = named_columns(path, header, names)
-    return LogFile(path=path, index=0, format=form, header=True, names=header, columns=columns, delimiter=delimiter)
-
-
-def _check_alike(files: list[LogFile]) -> None:
-    first = files[0]
-    for file in files[1:]:
-        for field in ("user", "time", "count"):
-            if file.holds(field) != first.holds(field):
-                has, lacks = (file, first) if file.holds(field) else (first, file)
-                raise LogError(f"{has.path} has a {field} column and {lacks.path} has none; prepare them one by one")
+def _log_file(path: Path, form: Format, names: tuple[str, ...], found: Columns, delimiter: str = "\t") -> LogFile:
+    places, reasons = found.places, found.reasons
+    return LogFile(
+        path=path, index=0, format=form, header=True, names=names, columns=places, reasons=reasons, delimiter=delimiter
+    )

@@ -10,6 +10,7 @@ import pyarrow.json
 
 from halfword.data.log_columns import Column, as_time
 from halfword.data.log_format import LogFile
+from halfword.data.nested import column_at, schema_of, value_at
 from halfword.data.rows import Broken, Problem, Rows, empty_line, is_utf8
 
 
@@ -27,7 +28,7 @@ def _cells_at_once(fields: dict[str, str], block: bytes) -> dict[str, Column] | 
     if not is_utf8(block):
         return None
     read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
-    parse = pyarrow.json.ParseOptions(explicit_schema=pa.schema({fields["query"]: pa.string()}))
+    parse = pyarrow.json.ParseOptions(explicit_schema=schema_of(fields["query"], pa.string()))
     try:
         table = pyarrow.json.read_json(io.BytesIO(block), read, parse)
     except pa.ArrowInvalid:
@@ -39,9 +40,9 @@ def _cells_at_once(fields: dict[str, str], block: bytes) -> dict[str, Column] | 
 
 
 def _cell_column(table: pa.Table, name: str, key: str) -> Column | None:
-    if key not in table.column_names:
+    column = column_at(table, key)
+    if column is None:
         return pa.nulls(table.num_rows, pa.string())
-    column = table[key].combine_chunks()
     if name == "time" and pa.types.is_timestamp(column.type):
         return as_time(column)
     plain = pa.types.is_string(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)
@@ -59,7 +60,7 @@ def _line_by_line(fields: dict[str, str], block: bytes, first_line: int) -> Rows
         if not isinstance(record, dict):
             rows.broken.append(Broken(line, Problem.JSON, repr(record)[:60]))
             continue
-        cells = {name: _cell(name, record.get(key)) for name, key in fields.items()}
+        cells = {name: _cell(name, value_at(record, key)) for name, key in fields.items()}
         if not all(map(_is_text, cells.values())):
             rows.broken.append(Broken(line, Problem.UTF8, repr(cells["query"])[:60]))
             continue

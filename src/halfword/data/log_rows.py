@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError
-from halfword.data.log_columns import as_time
+from halfword.data.encodings import UTF8_MARK, stream_as_utf8
+from halfword.data.log_columns import Column, as_time
 from halfword.data.log_csv import csv_rows
 from halfword.data.log_format import Format, LogFile
 from halfword.data.log_json import split_json
+from halfword.data.nested import column_at
 from halfword.data.rows import Later, Rows, decoded, empty_line, wrong_width
 
 BLOCK_BYTES = 8 << 20
@@ -38,7 +40,7 @@ def _blocks(file: LogFile, position: Callable[[int], None]) -> Iterator[tuple[by
         while chunk := bytes(stream.read(BLOCK_BYTES)):
             position(raw.tell())
             if line == 1 and not rest:
-                chunk = chunk.removeprefix(b"\xef\xbb\xbf")
+                chunk = chunk.removeprefix(UTF8_MARK)
             end = chunk.rfind(b"\n") + 1
             if not end and len(rest) > LONGEST_LINE:
                 raise LogError(
@@ -60,7 +62,8 @@ def _csv_rows(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]
 
 
 def _unpacked(raw: pa.NativeFile, file: LogFile) -> pa.NativeFile:
-    return pa.CompressedInputStream(raw, cast(Any, file.compression)) if file.compression else raw
+    unpacked = pa.CompressedInputStream(raw, cast(Any, file.compression)) if file.compression else raw
+    return stream_as_utf8(unpacked, file.encoding)
 
 
 def _split_tabs(file: LogFile, block: bytes, first_line: int) -> Rows:
@@ -98,7 +101,7 @@ def _parquet_rows(file: LogFile, position: Callable[[int], None]) -> Iterator[La
 def _parquet_portion(file: LogFile, names: dict[str, str], batch: pa.RecordBatch, first_line: int) -> Rows:
     rows = Rows(lines=pa.array(np.arange(first_line, first_line + batch.num_rows)))
     for name, column in names.items():
-        values = batch[column]
+        values: Column = column_at(batch, column)
         try:
             rows.cells[name] = as_time(values) if name == "time" else values.cast(pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -1,6 +1,8 @@
 """What `prepare` can be told; each default has its home here. Needs no extra."""
 
-from collections.abc import Sequence
+import codecs
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -35,7 +37,7 @@ class SplitOptions:
     """Where train ends and valid and test begin."""
 
     # None: by dates if they are given, else by time if the log has times, else by rows
-    by: SplitBy | None = option(None, "By dates, time or rows.", "split")
+    by: SplitBy | None = option(None, "By dates, time or rows.", "split", rare=True)
     dates: tuple[str, str, str] | None = option(None, "Dates on which train, valid and test begin.", rare=True)
     until: str | None = option(None, "First date after test; left out, the end of the log.", rare=True)
     valid_share: float = option(0.05, "Part of the log that becomes valid.", rare=True)
@@ -66,8 +68,8 @@ class SplitOptions:
         return cuts if self.until else [*cuts, END_OF_TIME]
 
     def chosen(self, files: "Sequence[LogFile]") -> SplitBy:
-        """Return what the log is split by, or say why it cannot be."""
-        has_times = files[0].holds("time")
+        """Return what the logs are to be split by, or say why they cannot be."""
+        has_times = any(file.holds("time") for file in files)
         by = self.by or (SplitBy.DATES if self.dates else SplitBy.TIME if has_times else SplitBy.ROWS)
         if by is not SplitBy.ROWS and not has_times:
             raise OptionError(f"a split by {by} needs times and {files[0].path.name} has none; use --split rows")
@@ -87,6 +89,32 @@ class ColumnNames:
         return {field: name for field, name in asdict(self).items() if name is not None}
 
 
+def weights_of(given: Mapping[str, float] | Iterable[str] | str) -> dict[str, float]:
+    """Return how much each file counts, from numbers by name or texts such as `products.tsv=0.2`."""
+    if not isinstance(given, Mapping):
+        pairs = (text.rpartition("=") for text in ([given] if isinstance(given, str) else given))
+        given = {name: _number_in(number) for name, _, number in pairs}
+    for name, weight in given.items():
+        if not name or isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0.001 <= weight <= 1000:
+            raise OptionError(f"a weight is a file and a number from 0.001 to 1000, as in list.tsv=0.2; got {given}")
+    return {str(name): float(weight) for name, weight in given.items()}
+
+
+def _checked_encoding(name: str) -> str:
+    """Return the usual name of an encoding, or say that there is none."""
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise OptionError(f"encoding {name!r} is unknown; name one such as latin-1, cp1252 or utf-16-le") from None
+
+
+def _number_in(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 class Engine(StrEnum):
     """What runs the pipeline."""
 
@@ -101,6 +129,10 @@ class PrepareOptions:
     profile: Profile = option(DEFAULT, "default, or paper for the paper's protocol.", rare=True, parse=profile_named)
     columns: ColumnNames = field(default_factory=ColumnNames)
     split: SplitOptions = field(default_factory=SplitOptions)
+    # What a row of a file counts; the other files have 1.
+    weights: Mapping[str, float] | None = option(None, "FILE=NUMBER: what its rows count.", "weight", parse=weights_of)
+    lists: tuple[str, ...] = option((), "FILE is a list, not a log: learn all of it.", "list", rare=True)
+    encoding: str | None = option(None, "Of text that is not UTF-8, such as latin-1.", rare=True)
     min_users: int = option(1, "Learn what so many people typed.")
     min_count: int = option(1, "Learn what was typed so often.")
     max_length: int = option(500, "Leave out queries of more characters.", rare=True)  # they are pasted texts
@@ -114,6 +146,10 @@ class PrepareOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "block", categories_named(self.block))
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", weights_of(self.weights))
         for name in ("min_users", "min_count"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
@@ -123,3 +159,8 @@ class PrepareOptions:
             raise OptionError(f"max_length must be {SHORTEST_QUERY} or more, got {self.max_length}")
         if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:
             object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
+
+    @property
+    def leaves_out_rare(self) -> bool:
+        """Whether queries that few people typed are left out."""
+        return self.min_users > 1 or self.min_count > 1

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -18,14 +17,16 @@ from halfword.core.rules import Category
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, duckdb_log, sorted_batches, spark_log
-from halfword.data.dataset import Split
+from halfword.data.counting import count_queries, leave_out, number_of, record_of
+from halfword.data.dataset import LEARN, Split
+from halfword.data.describe import described
+from halfword.data.find_files import find_files
 from halfword.data.funnel import Funnel, SplitSize
-from halfword.data.log_format import LogFile, find_files
-from halfword.data.options import Engine, PrepareOptions
+from halfword.data.log_format import LogFile
+from halfword.data.options import Engine, PrepareOptions, SplitBy
 from halfword.data.read_log import MOST_BROKEN, file_and_line, read_batches, too_broken
 from halfword.data.rows import NOT_BROKEN, Broken, Problem
-from halfword.data.session_rows import keeps_sessions, session_batches
-from halfword.data.splits import split_counts
+from halfword.data.session_rows import session_batches, session_files
 from halfword.data.write_dataset import check_dataset_output, write_dataset
 
 
@@ -39,7 +40,7 @@ def prepare(
     options = options or PrepareOptions()
     check_dataset_output(output)
     blocklist = _blocklist_of(options)
-    files = find_files(logs, options.columns)
+    files = find_files(logs, options)
     _check_answerable(files, options)
     with (
         room_checked(output),
@@ -49,80 +50,21 @@ def prepare(
         log = connection.table(LOG)
         rows = _check_broken(log, files)
         progress(Event("counting", 0, 2))
-        typed_rows = _typed_rows(log, files, options)
-        typed, repeats, counted = _count(connection, typed_rows, options)
+        counted = count_queries(connection, log, files, options)
         progress(Event("counting", 1, 2))
-        kept, left = _leave_out(connection, counted, blocklist, options)
+        kept, left = leave_out(connection, counted.table, blocklist, options)
         kept = connection.create_table("kept", kept)
-        funnel = Funnel(**rows, typed=typed, repeats=repeats, **left, **_sizes(kept))
+        repeats = counted.typed - number_of(counted.table.kept.sum())
+        funnel = Funnel(**rows, typed=counted.typed, repeats=repeats, **left, **_sizes(kept), files=described(files))
         _check_left(log, funnel, options)
         progress(Event("writing", 0, len(Split)))
-        sessions = (
-            session_batches(typed_rows.rows, kept, folder, files, options) if keeps_sessions(files, options) else None
-        )
-        write_dataset(output, _batches(kept, folder, progress), _about(files, options, funnel), sessions)
+        sessions = None
+        if session_files(files, options):
+            sessions = session_batches(counted.rows, kept, folder, files, options)
+        numbers = ("count", LEARN) if options.leaves_out_rare else ("count",)
+        about = _about(files, options, funnel, counted.by)
+        write_dataset(output, _batches(kept, folder, progress), about, numbers, sessions)
     return funnel
-
-
-@dataclass(frozen=True, slots=True)
-class _Typed:
-    """The rows that count, with the split of each, and how many queries the log's rows stand for."""
-
-    number: int
-    rows: Any
-
-
-def _typed_rows(log: Any, files: list[LogFile], options: PrepareOptions) -> _Typed:
-    """Return the rows that count: usable, and no repeats of the same query by the same user."""
-    rows = log.filter(log.problem.isnull())
-    typed = _number(rows["count"].sum())
-    rows = split_counts(rows, typed, options.split, files)
-    if files[0].holds("user") and not files[0].holds("count"):
-        rows = _without_repeats(rows)
-    return _Typed(typed, rows)
-
-
-def _count(connection: Any, typed: _Typed, options: PrepareOptions) -> tuple[int, int, Any]:
-    """Return how many queries were typed, how many of them are repeats, and a table of each query with its counts."""
-    parts = [*Split, "kept"]
-    rows = typed.rows.mutate(kept=typed.rows["count"])
-    if (
-        options.min_users > 1
-    ):  # first one row per query and user, because both engines are slow at counting distinct values
-        rows = rows.group_by("query", "user").agg(**{part: rows[part].sum() for part in parts})
-        learned = ((rows.train + rows.valid > 0) & rows.user.notnull()).cast("int64")
-        counted = rows.group_by("query").agg(users=learned.sum(), **{part: rows[part].sum() for part in parts})
-    else:
-        counted = rows.group_by("query").agg(**{part: rows[part].sum() for part in parts})
-    counted = connection.create_table("counted", counted)
-    return typed.number, typed.number - _number(counted.kept.sum()), counted
-
-
-def _without_repeats(rows: Any) -> Any:
-    """Leave out a row whose user typed the same query just before; rows without a user all stay."""
-    before = rows.query.lag().over(ibis.window(group_by=rows.user, order_by=[rows.time, rows.row]))
-    marked = rows.mutate(before=before)
-    return marked.filter(marked.user.isnull() | marked.before.isnull() | (marked.before != marked.query))
-
-
-def _leave_out(
-    connection: Any, counted: Any, blocklist: Blocklist | None, options: PrepareOptions
-) -> tuple[Any, dict[str, Any]]:
-    """Return the counts without blocked and rare queries, and how many were left out for each reason."""
-    allowed, blocked = counted, 0
-    if blocklist:
-        judged = connection.create_table("judged", counted.mutate(blocked=_blocks(counted.query, blocklist)))
-        blocked = _number(judged.filter(judged.blocked).kept.sum())
-        allowed = judged.filter(~judged.blocked)
-    common = allowed.train + allowed.valid >= options.min_count
-    if options.min_users > 1:
-        common = common & (allowed.users >= options.min_users)
-    kept = allowed.select("query", "test", train=common.ifelse(allowed.train, 0), valid=common.ifelse(allowed.valid, 0))
-    within = allowed.train + allowed.valid + allowed.test
-    sums = allowed.aggregate(
-        outside=(allowed.kept - within).sum(), rare=common.ifelse(0, allowed.train + allowed.valid).sum()
-    )
-    return kept, {"blocked": blocked, **_record(sums)}
 
 
 def _blocklist_of(options: PrepareOptions) -> Blocklist | None:
@@ -132,20 +74,10 @@ def _blocklist_of(options: PrepareOptions) -> Blocklist | None:
     return read_blocklist(*files, profile=options.profile, allow=allowed) if files else None
 
 
-def _blocks(queries: Any, blocklist: Blocklist) -> Any:
-    """Return a column that tells which queries are blocked; both engines call the same function as `serve`."""
-
-    @ibis.udf.scalar.python  # type: ignore[untyped-decorator]
-    def blocks(query: str) -> bool:
-        return blocklist.blocks(query)
-
-    return blocks(queries)
-
-
 def _sizes(kept: Any) -> dict[str, Any]:
     sums = {f"{split}_rows": kept[split].sum() for split in Split}
     distinct = {f"{split}_distinct": (kept[split] > 0).cast("int64").sum() for split in Split}
-    found = _record(kept.aggregate(**sums, **distinct, seen=(kept.train > 0).ifelse(kept.test, 0).sum()))
+    found = record_of(kept.aggregate(**sums, **distinct, seen=(kept.train > 0).ifelse(kept.test, 0).sum()))
     splits = {split: SplitSize(rows=found[f"{split}_rows"], distinct=found[f"{split}_distinct"]) for split in Split}
     test = splits[Split.TEST].rows
     return {"splits": splits, "seen": found["seen"] / test if test else None}
@@ -153,20 +85,14 @@ def _sizes(kept: Any) -> dict[str, Any]:
 
 def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
     for number, split in enumerate(Split):
-        part = kept.filter(kept[split] > 0).select("query", count=kept[split])
+        numbers = {"count": kept[split]}
+        if LEARN in kept.columns:
+            numbers[LEARN] = kept[LEARN] if split is Split.TEST else kept[split]
+        part = kept.filter(kept[split] > 0).select("query", **numbers)
         for batch in sorted_batches(part, [ibis.desc("count"), "query"], folder / f"{split}.parquet"):
             name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
             yield pa.record_batch([name, *batch.columns], names=["split", *batch.schema.names])
         progress(Event("writing", number + 1, len(Split)))
-
-
-def _number(expression: Any) -> int:
-    return int(_record(expression.name("number").as_table())["number"])
-
-
-def _record(table: Any) -> dict[str, int]:
-    """Return the only row of a table; the sum of no rows is 0."""
-    return {name: int(value or 0) for name, value in table.to_pyarrow().to_pylist()[0].items()}
 
 
 def _check_broken(log: Any, files: list[LogFile]) -> dict[str, Any]:
@@ -193,7 +119,7 @@ def _check_left(log: Any, funnel: Funnel, options: PrepareOptions) -> None:
     if funnel.splits[Split.TRAIN].rows:
         return
     if funnel.outside == funnel.typed - funnel.repeats - funnel.blocked > 0:
-        times = _record(log.aggregate(first=log.time.min(), last=log.time.max()))
+        times = record_of(log.aggregate(first=log.time.min(), last=log.time.max()))
         dates = [(_EPOCH + timedelta(microseconds=times[name])).date() for name in ("first", "last")]
         raise LogError(f"no row lies within the dates; the log runs from {dates[0]} to {dates[1]}, see --dates")
     reasons = ", ".join(f"{number} {reason}" for reason, number in funnel.dropped().items() if number)
@@ -202,8 +128,11 @@ def _check_left(log: Any, funnel: Funnel, options: PrepareOptions) -> None:
 
 
 def _check_answerable(files: list[LogFile], options: PrepareOptions) -> None:
-    if options.min_users > 1 and not files[0].holds("user"):
-        raise OptionError(f"--min-users needs users and {files[0].path.name} has none; name them with --user-column")
+    nameless = next((file for file in files if not file.holds("user") and not file.is_list), None)
+    if options.min_users > 1 and nameless is not None:
+        name = nameless.path.name
+        other = f", or say that it is no log: --list {name}" if len(files) > 1 else ""
+        raise OptionError(f"--min-users needs users and {name} has none; name them with --user-column{other}")
     options.split.chosen(files)
 
 
@@ -216,22 +145,25 @@ def _engine(
     return duckdb_log(files, read, folder, progress)
 
 
-def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel) -> dict[str, Any]:
+def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel, by: SplitBy) -> dict[str, Any]:
     split = options.split
     return {
         "profile": options.profile.name,
         "source": [file.path.name for file in files],
         "options": {
             "columns": options.columns.asked(),
-            "split": split.chosen(files),
+            "split": by,
             "dates": split.dates,
             "until": split.until,
             "valid_share": split.valid_share,
             "test_share": split.test_share,
+            "weights": {file.path.name: file.weight for file in files if file.weight != 1},
+            "lists": [file.path.name for file in files if file.is_list],
+            "encoding": options.encoding,
             "min_users": options.min_users,
             "min_count": options.min_count,
             "max_length": options.max_length,
-            "session_gap": options.session_gap if keeps_sessions(files, options) else None,
+            "session_gap": options.session_gap if session_files(files, options) else None,
             "blocklist": options.blocklist and options.blocklist.name,
             "block": list(options.block),
             "engine": options.engine,

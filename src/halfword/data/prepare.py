@@ -1,7 +1,9 @@
 """Logs, tables and counts become datasets: every way in ends in the one pipeline."""
 
+import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +12,25 @@ from typing import Any
 from halfword.core.errors import LogError, OptionError, require
 from halfword.core.fields import changed
 from halfword.core.progress import Progress
-from halfword.data.dataset import Dataset, TemporaryFolder, open_dataset
+from halfword.data.dataset import Dataset, PreparedFolder, open_dataset
 from halfword.data.options import PrepareOptions
 from halfword.data.tables import is_table, write_table
+
+
+class TemporaryFolder(PreparedFolder):
+    """A prepared folder that is removed together with the last reference to this object, or when Python exits."""
+
+    def remove_with_me(self, folder: Path) -> None:
+        """Remove `folder`, which holds the dataset, when this object is gone."""
+        weakref.finalize(self, _remove, folder, os.getpid())
+
+    def __repr__(self) -> str:
+        return f"Dataset({self._sizes()})"
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked process has only a copy of the object
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def prepare_dataset(

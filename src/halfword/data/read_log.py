@@ -16,7 +16,6 @@ from halfword.data.log_format import LogFile
 from halfword.data.log_rows import rows_of
 from halfword.data.rows import NOT_BROKEN, Broken, Problem, Rows
 
-RUN_ROWS = 20  # so many rows in sequence go to the same split, and with them most sessions
 LINE_BITS = 40  # a row's number has its line in the lower bits and the index of its file above them
 MOST_BROKEN = 0.05
 ENOUGH_ROWS = 200_000  # after so many rows a file is refused if too many of them are broken
@@ -61,7 +60,7 @@ def too_broken(file: LogFile, example: Broken, share: float) -> LogError:
     """Return the error that says where a log is broken and what was expected there."""
     expected = {
         Problem.COLUMNS: f"{len(file.names)} columns" if len(file.names) > 1 else "1 column, one query per line",
-        Problem.UTF8: "UTF-8 text",
+        Problem.UTF8: "UTF-8 text (for another encoding say which, such as --encoding latin-1)",
         Problem.DATE: "a time such as 2006-03-01 07:17:12, or seconds since 1970",
         Problem.COUNT: "a count of 1 or more",
         Problem.JSON: "a JSON object",
@@ -118,7 +117,7 @@ def _lengths_judged(queries: Column, max_length: int) -> Column:
 
 def _batch(file: LogFile, lines: Column, columns: dict[str, Any], good: Column, broken: list[Broken]) -> pa.RecordBatch:
     columns["row"] = pc.add(lines, row_number(file.index, 0))
-    runs = lines.to_numpy(zero_copy_only=False) // (1 if file.holds("count") else RUN_ROWS)
+    runs = lines.to_numpy(zero_copy_only=False) // file.run_rows
     columns["draw"] = pa.array(draws_of(runs.astype(np.uint64) + np.uint64(row_number(file.index, 0))))
     columns["found"] = pa.nulls(len(lines), pa.string())
     batch = pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA)
@@ -163,5 +162,7 @@ def _in_parallel(work: Callable[[Item], Result], items: Iterator[Item], threads:
 def _readable(file: LogFile) -> Iterator[None]:
     try:
         yield
+    except UnicodeError as error:
+        raise LogError(f"{file.path} is not {file.encoding} text ({error}); name its encoding: --encoding") from error
     except (OSError, pa.ArrowInvalid) as error:
         raise LogError(f"{file.path} cannot be read ({str(error).partition(chr(10))[0]})") from error

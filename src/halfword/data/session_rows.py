@@ -15,27 +15,33 @@ from halfword.data.backends import sorted_batches
 from halfword.data.dataset import Split
 from halfword.data.log_format import LogFile
 from halfword.data.options import PrepareOptions
+from halfword.data.row_files import in_files
 
 _MINUTE = 60_000_000  # microseconds
 
 
-def keeps_sessions(files: Sequence[LogFile], options: PrepareOptions) -> bool:
-    """Tell whether the order in which people typed is known and wanted; rows with counts stand for many moments."""
-    log = files[0]
-    return not options.no_sessions and not log.holds("count") and (log.holds("user") or log.holds("time"))
+def session_files(files: Sequence[LogFile], options: PrepareOptions) -> list[LogFile]:
+    """Return the files in which the order is known in which people typed, if it is wanted."""
+    return [] if options.no_sessions else [file for file in files if _in_order(file)]
+
+
+def _in_order(file: LogFile) -> bool:
+    """Tell whether the order of the rows is known; rows with counts stand for many moments."""
+    return not file.holds("count") and (file.holds("user") or file.holds("time"))
 
 
 def session_batches(
     rows: Any, kept: Any, folder: Path, files: Sequence[LogFile], options: PrepareOptions
 ) -> Iterator[pa.RecordBatch]:
     """Yield every row that counts for a split, in the order of users and times: split, starts, query number."""
+    rows = rows.filter(in_files(rows, list(files), _in_order))
     for split in Split:
         numbers = kept.filter(kept[split] > 0)
         rank = ibis.row_number().over(ibis.window(order_by=[ibis.desc(numbers[split]), numbers.query]))
         numbered = numbers.select("query", number=rank)
         inside = rows.filter(rows[split] > 0).select("user", "time", "row", "query").inner_join(numbered, "query")
         starts = _starts(inside, options)
-        if files[0].holds("user"):
+        if any(file.holds("user") for file in session_files(files, options)):
             starts = starts | inside.user.isnull()  # nobody knows who typed the row before
         table = inside.mutate(starts=starts).select("user", "time", "row", "starts", "number")
         for batch in sorted_batches(table, ["user", "time", "row"], folder / f"sessions-{split}.parquet"):

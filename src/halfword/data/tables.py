@@ -32,11 +32,14 @@ def write_table(folder: Path, frame: Any, names: "ColumnNames") -> Path:
     """Write those columns of a table that a log may have, as a file in `folder`, and return its path."""
     pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
     from halfword.data.guess_columns import named_columns
+    from halfword.data.nested import leaf_names
 
     try:
         table = pa.table(frame)
-        places = named_columns(Path("the table"), tuple(table.column_names), names)
-        chosen = table.select(sorted(set(places.values())))
+        leaves = tuple(leaf_names(list(table.schema)))
+        found = named_columns(Path("the table"), leaves, names)
+        wanted = {leaves[place] for place in found.places.values()}
+        chosen = table.select([name for name in table.column_names if _is_part(name, wanted)])
         columns = [_plain(chosen.column(place)) for place in range(chosen.num_columns)]
         ready = pa.table(columns, names=chosen.column_names)
         path = folder / TABLE
@@ -46,6 +49,11 @@ def write_table(folder: Path, frame: Any, names: "ColumnNames") -> Path:
             f"the table cannot be read ({_reason(error)}); keep only its columns of queries, users, times and counts"
         ) from error
     return path
+
+
+def _is_part(name: str, wanted: set[str]) -> bool:
+    """Tell whether a column is wanted, or a value inside it."""
+    return any(leaf == name or leaf.startswith(f"{name}.") for leaf in wanted)
 
 
 def _plain(column: Any) -> Any:

@@ -1,7 +1,7 @@
 """Writing a dataset folder, whole or not at all; `dataset.py` explains what is in it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,15 @@ def write_dataset(
     path: Path,
     batches: Iterable["pa.RecordBatch"],
     about: dict[str, Any],
+    numbers: Sequence[str] = ("count",),
     sessions: Iterable["pa.RecordBatch"] | None = None,
 ) -> None:
-    """Write a prepared folder, whole or not at all, from batches of split, query and count.
+    """Write a prepared folder, whole or not at all, from batches of split, query and columns of numbers.
 
     `sessions`, if they are kept, are batches of split, starts and query (a number).
     """
     pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
-    schema = pa.schema({"split": pa.string(), "query": pa.string(), "count": pa.int64()})
+    schema = pa.schema({"split": pa.string(), "query": pa.string(), **dict.fromkeys(numbers, pa.int64())})
     check_dataset_output(path)
     with whole_folder(path) as folder:
         with parquet.ParquetWriter(folder / QUERIES, schema, compression="zstd") as writer:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from halfword.core import metrics
+from halfword.core.card import Card
 from halfword.core.context import MOST_QUERIES
 from halfword.core.errors import DatasetError, OptionError
 from halfword.core.fields import option
@@ -14,6 +15,7 @@ from halfword.core.options import DEFAULTS, Invent, SearchOptions
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
+from halfword.data.digest import split_digest
 from halfword.data.sessions import TypedRow
 from halfword.evaluation.context import by_kind
 from halfword.evaluation.report import Measured, Report, contexts_of, make_report
@@ -70,6 +72,7 @@ def evaluate(
 ) -> Report:
     """Measure `completer` on the test split of `data`."""
     options = options or EvaluateOptions()
+    check_unlearned(completer, data)
     rows = sample_typed_rows(data, options)
     asker = Asker(completer, options.search_options(), progress)
     known = data.counts(Split.TRAIN).keys()
@@ -80,6 +83,17 @@ def evaluate(
         return report
     alone = measure(asker, [row.query for row in rows], known, walk=0)
     return replace(report, context=by_kind(rows, [alone[row.query] for row in rows], found))
+
+
+def check_unlearned(completer: Completer, data: Dataset) -> None:
+    """Refuse to judge a model by rows that it has learned."""
+    card = getattr(completer, "card", None)
+    learned = card.learned if isinstance(card, Card) else None
+    if learned is not None and learned.has_learned(split_digest(data.counts(Split.TEST))):
+        raise DatasetError(
+            f"the model has learned the test rows of {data.path}, which would flatter it; "
+            f"make a model to measure with: halfword train --hold-out"
+        )
 
 
 def measure(

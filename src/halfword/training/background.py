@@ -122,6 +122,15 @@ def stand_on(background: Background, counts: Mapping[str, int], rows: Sequence[s
     return Standing(background, pool(own, theirs, weights), weights)
 
 
+def stand_again(standing: Standing, counts: Mapping[str, int], options: NgramOptions) -> Standing:
+    """Return a log on its background with other counts, and with the weights that were fitted before."""
+    own = learn_memory(train_corpus(counts, standing.background.pieces), options)
+    theirs, weights = standing.background.memory(), standing.weights
+    orders = 1 + max(len(own.orders), len(theirs.orders))
+    weights = [*weights, *[weights[-1]] * (orders - len(weights))]  # more rows may give a higher order
+    return Standing(standing.background, pool(own, theirs, weights), weights)
+
+
 def choose(
     background: Background,
     counts: Mapping[str, int],

@@ -1,6 +1,7 @@
 """What the parts of a model are built on: its pieces, its network, and the background that it stands on."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ class Learned:
     pieces: "Pieces | None"  # what cuts queries
     writes: bool
     standing: "Standing | None" = None  # the background, if there is one
+    newest: dict[str, Array] = field(default_factory=dict)  # the network after it has read all rows
 
 
 def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
@@ -43,16 +45,30 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
     standing = _standing(data, options, progress)
     if "network" in options.parts:
         return _learn_network(data, output, options, progress, standing)
-    from halfword.training.known_words import shared_words
-    from halfword.training.pieces import Pieces
-    from halfword.training.segment import piece_arrays, train_segmenter
-
     if standing is not None:
         known = standing.background
         card = PartsCard(pieces=known.header.card.parts.pieces)
         return Learned(known.part("pieces"), card, known.pieces, True, standing)
     progress(Event("learning the pieces"))
-    counts = data.counts(Split.TRAIN)
+    return _own_pieces(data.counts(Split.TRAIN), options)
+
+
+def learn_all(learned: Learned, counts: Mapping[str, int], options: TrainOptions) -> Learned:
+    """Return what was learned, from the counts of all rows; what was fitted to validation rows stays as it is."""
+    if learned.standing is not None:
+        from halfword.training.background import stand_again
+
+        learned = replace(learned, standing=stand_again(learned.standing, counts, memory_options(options)))
+    elif "network" not in options.parts and options.base is None and learned.pieces is not None:
+        return _own_pieces(counts, options)  # without a network nothing depends on the old pieces
+    return replace(learned, arrays={**learned.arrays, **learned.newest})
+
+
+def _own_pieces(counts: Mapping[str, int], options: TrainOptions) -> Learned:
+    from halfword.training.known_words import shared_words
+    from halfword.training.pieces import Pieces
+    from halfword.training.segment import piece_arrays, train_segmenter
+
     segmenter = train_segmenter(shared_words(counts, options.least_count), options.network.segment)
     parts = PartsCard(pieces=PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size))
     arrays = piece_arrays(segmenter)
@@ -101,15 +117,16 @@ def _learn_network(
 ) -> Learned:
     for module in ("numpy", "torch", "sentencepiece", "safetensors"):
         require(module, "train")
-    from halfword.training.network.learn_network import learn_network
+    from halfword.training.network.learn_network import LearnOptions, learn_network
     from halfword.training.network.train_network import RunOptions
     from halfword.training.pieces import Pieces
 
     run = RunOptions(device=options.device, resume=options.resume)
     background = standing.background if standing is not None else None
-    learned = learn_network(data, output, options.network, run, progress, background)
+    what = LearnOptions(network=options.network, least_count=options.least_count, hold_out=options.hold_out)
+    learned = learn_network(data, output, what, run, progress, background)
     pieces = Pieces.of(learned.arrays, learned.segmenter.encode)
-    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing)
+    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing, learned.newest)
 
 
 def memory_options(options: TrainOptions, room: float | None = None) -> "NgramOptions":

@@ -72,10 +72,11 @@ class Misspellings:
 
 @dataclass(frozen=True, slots=True)
 class WithoutMisspellings(Dataset):
-    """A dataset without the misspellings of its train and valid splits; the test split stays as it was typed."""
+    """A dataset without misspellings; test rows that are asked, not learned, stay as they were typed."""
 
     data: Dataset
     _found: list[Misspellings] = field(default_factory=list, init=False, repr=False)
+    _found_in_all: list[Misspellings] = field(default_factory=list, init=False, repr=False)  # in all splits together
 
     @classmethod
     def of(cls, data: Dataset) -> Self:
@@ -99,8 +100,14 @@ class WithoutMisspellings(Dataset):
             return sessions
         return [[query for query in session if not self._misspellings().holds(query)] for session in sessions]
 
+    def learnable(self, split: Split) -> dict[str, int]:
+        if len(self._found_in_all) == 0:
+            self._found_in_all.append(Misspellings(self.data.all_counts()))
+        (misspellings,) = self._found_in_all
+        return {query: count for query, count in self.data.learnable(split).items() if not misspellings.holds(query)}
+
     def about(self) -> dict[str, Any]:
-        return {**self.data.about(), "misspellings": "left out of train and valid"}
+        return {**self.data.about(), "misspellings": "left out"}
 
     def _misspellings(self) -> Misspellings:
         if not self._found:

@@ -29,6 +29,7 @@ class TrainOptions:
     drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.", rare=True)
     base: Path | None = option(None, "Take the network over from this model.")  # its pieces too
     background: str = option(SHIPPED, "A model to stand on, or none.")
+    hold_out: bool = option(False, "Learn the train split only, to measure it.")
     private: bool = option(False, "Learn only what several queries share.", rare=True)
     note: str | None = option(None, "A sentence for the model's card.", rare=True)
     licence: str | None = option(None, "The model's licence, for its card.", rare=True)

@@ -1,7 +1,11 @@
-"""A dataset becomes a model file: each part that was asked for is learned from the train split."""
+"""A dataset becomes a model file.
+
+Each part is learned from the train split, and what joins the parts is fitted on the validation split. Then the parts
+are learned again from all rows, and the fitted weights stay; with `hold_out` the first parts are kept instead.
+"""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,13 +14,15 @@ from halfword.core.errors import OptionError
 from halfword.core.filters import SHIPPED, read_blocklist
 from halfword.core.model_file import Array, check_model_output, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
-from halfword.core.progress import Event, Progress, quiet
+from halfword.core.progress import Event, Progress, named, quiet
 from halfword.core.scratch import scratch_folder
+from halfword.core.text import Profile
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
 from halfword.training.folding import fold_queries, learn_forms
-from halfword.training.foundation import Learned, learn_pieces, memory_options
+from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
+from halfword.training.held_out import check_sources, learned_card
 from halfword.training.known_words import shared_words, word_arrays
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
@@ -27,7 +33,7 @@ _LARGEST_COUNT = 2**32 - 1
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
-    """Learn from the train split of `data`, write the model file `output` and return its card."""
+    """Learn from `data`, write the model file `output` and return its card."""
     if options.drop_misspellings:
         data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
     if options.best:
@@ -35,18 +41,51 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
 
         return train_best(data, output, options, progress)
     check_model_output(output)
+    if options.hold_out:
+        check_sources(data, options)
     if "popular" in options.parts or len(options.parts) > 1:
         import_engine()  # a missing engine should be known now, not after hours
     learned = learn_pieces(data, output, options, progress)
     if not learned.writes:
         return _card(data, options, learned)
-    arrays, parts = _with_counts(data, learned, options, progress)
-    card = _card(data, options, replace(learned, parts=parts))
-    arrays, policy, features = _fitted(arrays, card, data, output, options, progress)
+    made = _Made({}, learned.parts)
+    if options.hold_out or len(options.parts) > 1:  # else there is nothing to fit
+        made = _held_out(data, output, learned, options, progress)
+    if not options.hold_out:
+        made = _with_all_rows(made, data, learned, options, named("all rows", progress))
+    card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
     progress(Event("writing the model"))
-    write_model(output, arrays, card, policy=policy, features=features)
+    write_model(output, {**made.arrays, **made.fitted}, card, policy=made.policy, features=made.features)
     checkpoint_path(output).unlink(missing_ok=True)
     return card
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The parts of a model, and what joins them."""
+
+    arrays: dict[str, Array]
+    parts: PartsCard
+    fitted: dict[str, Array] = field(default_factory=dict)
+    policy: Policy = DEFAULT_POLICY
+    features: tuple[str, ...] = ()
+
+
+def _held_out(data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+    """Learn the parts from the train split alone, and fit what joins them on the validation split."""
+    arrays, parts = _with_counts(data.counts(Split.TRAIN), data.profile, learned, options, progress)
+    card = _card(data, options, replace(learned, parts=parts))
+    joined, policy, features = _fitted(arrays, card, data, output, options, progress)
+    fitted = {name: array for name, array in joined.items() if name not in arrays}
+    return _Made(arrays, parts, fitted, policy, features)
+
+
+def _with_all_rows(made: _Made, data: Dataset, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+    """Learn the parts again, from all rows; what joins them stays as it was fitted to rows that they did not know."""
+    progress(Event("counting"))
+    counts = data.all_counts()
+    arrays, parts = _with_counts(counts, data.profile, learn_all(learned, counts, options), options, progress)
+    return replace(made, arrays=arrays, parts=parts)
 
 
 def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
@@ -67,26 +106,25 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
+    counts: Mapping[str, int], profile: Profile, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
-    counts = data.counts(Split.TRAIN) if {"popular", "ngram"} & set(options.parts) else {}
     if "ngram" in options.parts:
         progress(Event("learning the n-gram memory"))
         arrays |= _memory_arrays(counts, learned, options)
         weights = learned.standing.weights if learned.standing is not None else None
         parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram"), background_weights=weights))
     if "popular" in options.parts:
-        progress(Event("indexing the train split"))
-        counts = {query: count for query, count in counts.items() if count >= options.least_count}
-        arrays |= popular_arrays(counts)
+        progress(Event("indexing the queries"))
+        often = {query: count for query, count in counts.items() if count >= options.least_count}
+        arrays |= popular_arrays(often)
         if len(options.parts) > 1:  # else nobody asks them
-            arrays |= learn_spellings(list(counts), read_blocklist(SHIPPED, profile=data.profile).blocks)
+            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=profile).blocks)
             known = learned.standing.background.words() if learned.standing is not None else set()
-            arrays |= word_arrays(shared_words(data.counts(Split.TRAIN), options.least_count), known)
-            arrays |= learn_forms(counts)
-        parts = replace(parts, popular=PopularCard(queries=len(counts), rows=sum(counts.values())))
+            arrays |= word_arrays(shared_words(counts, options.least_count), known)
+            arrays |= learn_forms(often)
+        parts = replace(parts, popular=PopularCard(queries=len(often), rows=sum(often.values())))
     return arrays, parts
 
 

@@ -34,11 +34,18 @@ def train_best(
         for number in range(TEACHERS)
     }
     pupil = replace(_in_its_share(options.network), teachers=tuple(map(str, teachers)))
-    finished = _finished(data, teachers, output, pupil) if options.resume else set()
+    finished = _finished(data, teachers, output, pupil, options.least_count) if options.resume else set()
     for number, (path, network) in enumerate(teachers.items(), 1):
         if path not in finished:
             resume = options.resume and checkpoint_path(path).exists()
-            alone = TrainOptions(parts=("network",), network=network, device=options.device, resume=resume)
+            alone = TrainOptions(
+                parts=("network",),
+                network=network,
+                device=options.device,
+                resume=resume,
+                private=options.private,  # teacher and pupil must have the same pieces
+                hold_out=True,  # a teacher must not know the rows that its pupil is judged by
+            )
             train(data, path, alone, named(f"teacher {number}", progress))
     resume = options.resume and checkpoint_path(output).exists()
     return train(data, output, replace(options, network=pupil, best=False, resume=resume), progress)
@@ -63,7 +70,7 @@ def _check(output: Path, options: TrainOptions) -> None:
 
 
 def _finished(
-    data: Dataset, teachers: Mapping[Path, NetworkTraining], output: Path, pupil: NetworkTraining
+    data: Dataset, teachers: Mapping[Path, NetworkTraining], output: Path, pupil: NetworkTraining, least: int
 ) -> set[Path]:
     """Return the teachers that need not be trained again; refuse what was made with other options or other data."""
     begun = [path for path in (*teachers, output) if checkpoint_path(path).exists()]
@@ -74,12 +81,12 @@ def _finished(
     data_now, rows = fingerprint(train, valid), sum(train.values())
     for path in finished:
         made = read_header(path).card.parts.network or NetworkCard()
-        check_same(path, made.options or {}, describe(teachers[path].fitted(rows)), "options")
+        check_same(path, made.options or {}, describe(teachers[path].fitted(rows), least), "options")
         check_same(path, made.data or {}, data_now, "data")
     for path in begun:
         state, _ = read_checkpoint(checkpoint_path(path))
         network = pupil if path == output else teachers[path]
-        check_same(checkpoint_path(path), state.options, describe(network.fitted(rows)), "options")
+        check_same(checkpoint_path(path), state.options, describe(network.fitted(rows), least), "options")
         check_same(checkpoint_path(path), state.data, data_now, "data")
     return finished
 

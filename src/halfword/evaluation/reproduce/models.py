@@ -96,6 +96,7 @@ class Models:
             base=self.path(recipe.base) if recipe.base else None,
             device=self._device,
             resume=resume,
+            hold_out=True,
             background=NO_BACKGROUND,  # its figures are compared with rivals that know nothing but this log
             note="Trained by halfword reproduce.",
         )

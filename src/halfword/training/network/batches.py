@@ -75,7 +75,7 @@ def _fill(table: NDArray[np.integer], segmenter: Segmenter, queries: list[str]) 
 
 def read_queries(counts: Mapping[str, int], source: TokenSource, begin: int, device: torch.device) -> Queries:
     """Combine the counts of a split with the tokens of its queries."""
-    numbers = torch.tensor(list(counts.values()), device=device)
+    numbers = torch.tensor(list(counts.values()), dtype=torch.int64, device=device)
     characters = sum((len(query) + 1) * count for query, count in counts.items())
     return Queries(source, numbers, characters, begin)
 

@@ -102,9 +102,9 @@ def fingerprint(train: Mapping[str, int], valid: Mapping[str, int]) -> dict[str,
     return {"queries": len(train), "rows": sum(train.values()), "digest": digest.hexdigest()}
 
 
-def describe(options: NetworkTraining) -> dict[str, Any]:
-    """Return the options as a flat JSON object."""
-    flat: dict[str, Any] = {}
+def describe(options: NetworkTraining, least_count: int = 1) -> dict[str, Any]:
+    """Return the options as a flat JSON object; `least_count` is how often a word must occur to teach pieces."""
+    flat: dict[str, Any] = {"least_count": least_count} if least_count > 1 else {}
     for name, value in json.loads(json.dumps(asdict(options))).items():
         flat |= value if isinstance(value, dict) else {name: value}
     return flat

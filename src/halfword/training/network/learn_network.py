@@ -1,7 +1,9 @@
 """The network part of a model: from the counts of a dataset to pieces and weights."""
 
 import time
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array
 from halfword.core.progress import Event, Progress
 from halfword.data.dataset import Dataset, Split
+from halfword.training.known_words import shared_words
 from halfword.training.network.batches import Queries, TokenSource, best_tokens, read_queries
 from halfword.training.network.checkpoint import (
     State,
@@ -24,6 +27,7 @@ from halfword.training.network.checkpoint import (
     read_checkpoint,
 )
 from halfword.training.network.distributed import World, choose_device, join_world
+from halfword.training.network.go_on import go_on, mixed
 from halfword.training.network.loss_plot import write_loss_plot
 from halfword.training.network.network import Network
 from halfword.training.network.options import NetworkOptions, NetworkTraining, checkpoint_path
@@ -38,11 +42,21 @@ if TYPE_CHECKING:
     from halfword.training.background import Background
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnOptions:
+    """How a network is trained, and on what."""
+
+    network: NetworkTraining
+    least_count: int = 1  # a word that occurs less often teaches no pieces
+    hold_out: bool = True  # valid and test are not learned
+
+
 @dataclass(frozen=True, slots=True)
 class LearnedNetwork:
     """The arrays for the model file, and whether this process is the one that writes it."""
 
     arrays: dict[str, Array]
+    newest: dict[str, Array]  # the network's arrays after it has read all rows; none if they are held out
     parts: PartsCard
     segmenter: Segmenter
     writes: bool
@@ -51,7 +65,7 @@ class LearnedNetwork:
 def learn_network(
     data: Dataset,
     output: Path,
-    options: NetworkTraining,
+    what: LearnOptions,
     run: RunOptions,
     progress: Progress,
     background: "Background | None" = None,
@@ -60,6 +74,7 @@ def learn_network(
 
     With a background it has that model's pieces, and starts from its network if that has the same shape.
     """
+    options = what.network
     started = time.monotonic()
     device = choose_device(run.device)
     with join_world(device) as world:
@@ -68,9 +83,10 @@ def learn_network(
         first = _first_weights(background, options.network)
         rows = sum(train.values())
         options = (options.tuned(rows) if first else options).fitted(rows, world.size)
-        state, arrays = _start(output, run, State(describe(options), fingerprint(train, valid)))
+        described = describe(options, what.least_count)
+        state, arrays = _start(output, run, State(described, fingerprint(train, valid)))
         segmenter = (
-            _segmenter(train, arrays, options, world, device, progress)
+            _segmenter(shared_words(train, what.least_count), arrays, options, world, device, progress)
             if background is None
             else background.segmenter()
         )
@@ -88,7 +104,23 @@ def learn_network(
         training.run(progress)
         if world.rank == 0:
             write_loss_plot(output.with_name(f"{output.name}.loss.svg"), state.history)
-        return _result(training, segmenter, world)
+        result = _result(training, segmenter, world)
+        return result if what.hold_out else _with_newest(result, training, data, train, progress)
+
+
+def _with_newest(
+    held_out: LearnedNetwork, training: Training, data: Dataset, train: Mapping[str, int], progress: Progress
+) -> LearnedNetwork:
+    """Let a network that was trained go on over the rows that were held out."""
+    newest = Counter(data.learnable(Split.VALID)) + Counter(data.learnable(Split.TEST))
+    if not newest:
+        return held_out
+    counts = mixed(newest, train, training.options.seed)
+    go_on(training, _queries(counts, held_out.segmenter, training.options, training.stepper.device), progress)
+    card = held_out.parts.network
+    assert card is not None
+    parts = replace(held_out.parts, network=replace(card, newest_rows=newest.total()))
+    return replace(held_out, newest=network_arrays(training.network.weights()), parts=parts)
 
 
 def _first_weights(background: "Background | None", wanted: NetworkOptions) -> Weights:
@@ -129,7 +161,7 @@ def _start(output: Path, run: RunOptions, fresh: State) -> tuple[State, dict[str
 
 
 def _segmenter(
-    counts: dict[str, int],
+    counts: Mapping[str, int],
     arrays: dict[str, Tensor],
     options: NetworkTraining,
     world: World,
@@ -143,7 +175,9 @@ def _segmenter(
     return Segmenter(world.from_first(model, device))
 
 
-def _queries(counts: dict[str, int], segmenter: Segmenter, options: NetworkTraining, device: torch.device) -> Queries:
+def _queries(
+    counts: Mapping[str, int], segmenter: Segmenter, options: NetworkTraining, device: torch.device
+) -> Queries:
     source: TokenSource
     if options.samples:
         source = sampled_tokens(list(counts), segmenter, options.most_tokens, options.alpha, device)
@@ -173,4 +207,4 @@ def _result(training: Training, segmenter: Segmenter, world: World) -> LearnedNe
         minutes=round(state.seconds / 60, 2),
     )
     pieces = PiecesCard(segmentation=str(segmenter.kind), size=segmenter.size)
-    return LearnedNetwork(arrays, PartsCard(pieces=pieces, network=network), segmenter, world.rank == 0)
+    return LearnedNetwork(arrays, {}, PartsCard(pieces=pieces, network=network), segmenter, world.rank == 0)

@@ -53,7 +53,7 @@ class NetworkTraining:
     segment: SegmentOptions = field(default_factory=SegmentOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
     alpha: float = 0.2  # of subword regularisation (unigram pieces); 0: always the best segmentation
-    epochs: int = option(30, "How often the data is read, at most.", preset=True)
+    epochs: int = option(30, "How often the data is read, at most.", rare=True, preset=True)
     # 0: chosen by the size of the data
     batch: int = option(0, "Queries per step, in each process.", rare=True, preset=True)
     # 0: chosen by the batch

@@ -164,13 +164,15 @@ class Training:
     def _end_epoch(self, progress: Progress) -> None:
         state, started = self.state, time.monotonic()
         self._tell(progress, "validating")
-        valid_loss = self.validate()
+        # Without validation rows the training loss decides, which is lowest at the end.
+        valid_loss = self.validate() if self.valid.rows else state.loss_sum / state.queries
+        judged = self.valid if self.valid.rows else self.train
         self._valid_seconds = time.monotonic() - started
         entry = {
             "epoch": state.epoch + 1,
             "train_loss": state.loss_sum / state.queries,
             "valid_loss": valid_loss,
-            "valid_perplexity": math.exp(valid_loss * self.valid.rows / self.valid.characters),
+            "valid_perplexity": math.exp(valid_loss * judged.rows / judged.characters),
             "learning_rate": self.options.learning_rate_at(self._progress()),
             "queries_per_second": self._speed,
             "seconds": time.monotonic() - self._epoch_started,
