@@ -271,13 +271,39 @@ def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
         ("log.tsv", b"5\tnew york\n", "2 columns and no header; say what they hold"),
         ("log.tsv", b"a\tnew york\t7\n", "3 columns and no header; say what they hold"),
         ("log.jsonl", b'{"text": "new york"}\n', "none of the columns text is known to hold queries"),
+        ("log.csv", b"\x1c\n \n", "holds no row"),
+        ("log.csv", b'"' + b"a" * 200_000, "holds no row"),  # a longer cell than Python's parser takes
+        ("log.jsonl", b"[" * 100_000, "line 1: expected one JSON object per line"),
+        (
+            "log.csv",
+            b"query\nnew york\ncaf\xe9,bar\n",
+            "line 2 or later: a row with the wrong number .* save the file as UTF-8",
+        ),
+        ("log\x1b[31m\n.csv", b"one,two\nabc,def\n", r"log\\x1b\[31m\\n.csv: 2 columns and no header"),
     ],
 )
 def test_a_file_that_cannot_be_understood_is_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     log = write(tmp_path / name, content)
     with pytest.raises(LogError, match=message) as caught:
         rows_of(log)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_brackets_without_end_are_a_broken_row(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.jsonl", '{"query": "new york"}\n' + "[" * 100_000 + "\n")
+    assert problems(rows_of(log)) == [(1, None), (2, "bad JSON")]
+
+
+def test_a_form_feed_ends_no_line(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.tsv", "AnonID\x0c\tquery\n7\tnew york\n")
+    assert [row["query"] for row in rows_of(log)] == ["new york"]
+
+
+def test_damaged_text_in_parquet_is_named(tmp_path: Path) -> None:
+    damaged = pa.array([b"new \xff york"]).view(pa.string())
+    parquet.write_table(pa.table({"query": damaged}), tmp_path / "log.parquet")
+    with pytest.raises(LogError, match=r"column 'query' holds text that is not UTF-8"):
+        rows_of(tmp_path / "log.parquet")
 
 
 def test_a_damaged_gzip_file_is_named(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 Lines are numbered by rows: a quoted cell that holds several lines counts as one.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
 from typing import Any, Literal, cast
@@ -30,7 +31,7 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
         return "skip"
 
     try:
-        for batch in _batches(file, stream, block_bytes, reject):
+        for batch in _quietly(lambda: _batches(file, stream, block_bytes, reject), reject):
             # The rows of a batch have the numbers from `line` on that were not rejected.
             numbers = np.arange(line, line + batch.num_rows + len(rejected))
             lines = np.setdiff1d(numbers, list(rejected))[: batch.num_rows]
@@ -38,12 +39,35 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
             broken = [rejected.pop(number) for number in sorted(rejected) if number < line]
             yield partial(_portion, file, batch, pa.array(lines), broken)
     except pa.ArrowInvalid as error:
-        if "straddl" not in str(error):
+        if "straddl" in str(error):
+            found = f"a quote that is not closed within {block_bytes >> 20} MB; close it"
+        elif "got" in str(error):  # Arrow could not call `reject`, which takes the row as text
+            found = "a row with the wrong number of columns that is not UTF-8; save the file as UTF-8"
+        else:
             raise
-        found = f"a quote that is not closed within {block_bytes >> 20} MB"
-        raise LogError(f"{file.path}, line {line} or later: {found}; close it") from error
+        raise LogError(f"{file.path}, line {line} or later: {found}") from error
     if rejected:
         yield partial(Rows, broken=list(rejected.values()))
+
+
+def _quietly(start: Callable[[], Iterator[pa.RecordBatch]], reject: Reject) -> Iterator[pa.RecordBatch]:
+    """Yield batches; what keeps Arrow from calling `reject` is not printed, because it is also an error."""
+    before, batches = sys.unraisablehook, None
+
+    def hook(unraisable: Any) -> None:
+        if unraisable.object is not reject:
+            before(unraisable)
+
+    while True:
+        sys.unraisablehook = hook
+        try:
+            batches = batches or start()  # this reads already
+            batch = next(batches, None)
+        finally:
+            sys.unraisablehook = before
+        if batch is None:
+            return
+        yield batch
 
 
 def _batches(file: LogFile, stream: pa.NativeFile, block_bytes: int, reject: Reject) -> Iterator[pa.RecordBatch]:

@@ -2,8 +2,10 @@
 
 import csv
 import glob
+import io
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -115,7 +117,7 @@ def _inspect(path: Path, together: int, names: ColumnNames) -> LogFile | None:
         suffix := next((s for m, s in MAGIC.items() if sample[:4].startswith(m)), None)
     ):
         raise LogError(f"{path} is compressed; rename it to {path.name}{suffix}")
-    lines = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").splitlines()
+    lines = _lines(sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"), form)
     lines = lines[:-1] if len(sample) == SAMPLE_BYTES and len(lines) > 1 else lines  # the last line is incomplete
     if form is Format.JSONL:
         return _inspect_jsonl(path, lines, names)
@@ -130,11 +132,16 @@ def _sample(path: Path) -> bytes:
         raise LogError(f"{path} cannot be unpacked ({str(error).partition(chr(10))[0]})") from error
 
 
+def _lines(text: str, form: Format) -> list[str]:
+    """Return the lines of a text as the readers count them: for them a form feed ends no line."""
+    return io.StringIO(text, newline=None if form is Format.CSV else "\n").read().split("\n")
+
+
 def _guess_format(sample: bytes) -> Format:
     first = sample.partition(b"\n")[0]
     try:
         return Format.JSONL if isinstance(json.loads(first), dict) else Format.TAB
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of thousands of brackets
         return Format.TAB
 
 
@@ -151,7 +158,7 @@ def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames) -> LogFile:
     for line in lines:
         try:
             found: Any = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         keys |= dict.fromkeys(found) if isinstance(found, dict) else {}
     if not keys:
@@ -160,13 +167,22 @@ def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames) -> LogFile:
 
 
 def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnNames) -> LogFile:
-    delimiter = max(",;\t|", key=lines[0].count) if form is Format.CSV else "\t"
-    by_tabs = (line.split("\t") for line in lines)
-    rows = list(csv.reader(lines, delimiter=delimiter) if form is Format.CSV else by_tabs)
+    delimiter = max(",;\t|", key=lines[0].count) if form is Format.CSV and lines else "\t"
+    rows = _rows_of_csv(lines, delimiter) if form is Format.CSV else [line.split("\t") for line in lines]
+    if not rows:
+        raise LogError(f"{path} holds no row; name a log that holds queries")
     if is_header(rows[0], names):
         return _with_header(path, form, tuple(cell.strip() for cell in rows[0]), names, delimiter)
     numbers, columns = columns_by_content(path, rows, names)
     return LogFile(path=path, index=0, format=form, header=False, names=numbers, columns=columns, delimiter=delimiter)
+
+
+def _rows_of_csv(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Return the rows up to one that Python's parser refuses; such a cell is longer than any query."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(csv.reader(lines, delimiter=delimiter))
+    return rows
 
 
 def _with_header(

@@ -53,7 +53,7 @@ def _line_by_line(fields: dict[str, str], block: bytes, first_line: int) -> Rows
     for line, raw in enumerate(block.split(b"\n")[:-1], start=first_line):
         try:
             record = json.loads(raw.decode())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             rows.broken.append(_no_json(line, raw, error))
             continue
         if not isinstance(record, dict):
@@ -69,7 +69,7 @@ def _line_by_line(fields: dict[str, str], block: bytes, first_line: int) -> Rows
     return rows
 
 
-def _no_json(line: int, raw: bytes, error: ValueError) -> Broken:
+def _no_json(line: int, raw: bytes, error: Exception) -> Broken:
     if not raw.strip():
         return empty_line(line)
     return Broken(line, Problem.UTF8 if isinstance(error, UnicodeDecodeError) else Problem.JSON, repr(raw)[1:60])

@@ -100,9 +100,14 @@ def _parquet_portion(file: LogFile, names: dict[str, str], batch: pa.RecordBatch
     for name, column in names.items():
         values = batch[column]
         try:
-            rows.cells[name] = as_time(values) if name == "time" else values.cast(pa.string())
+            cells = as_time(values) if name == "time" else values.cast(pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise LogError(
                 f"{file.path}: column {column!r} holds {values.type}, not a {name}; name another column"
             ) from None
+        try:
+            cells.validate(full=True)
+        except pa.ArrowInvalid:
+            raise LogError(f"{file.path}: column {column!r} holds text that is not UTF-8; write it again") from None
+        rows.cells[name] = cells
     return rows

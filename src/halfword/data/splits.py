@@ -52,7 +52,7 @@ def _last(rows: Any, most: int) -> int:
                     return cut
                 cut = time
         after += days[day]
-    return min(days) * DAY
+    return min(days, default=0) * DAY  # a log without a usable row has no day
 
 
 def _counts(rows: Any) -> dict[int, int]:
