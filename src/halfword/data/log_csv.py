@@ -15,7 +15,7 @@ from pyarrow import csv
 from halfword.core.errors import LogError
 from halfword.data.log_columns import Column, pc
 from halfword.data.log_format import LogFile
-from halfword.data.rows import Broken, Later, Rows, decoded, empty_line, wrong_width
+from halfword.data.rows import MOST_ROWS, Broken, Later, Rows, decoded, empty_line, wrong_width
 
 Reject = Callable[[csv.InvalidRow], Literal["skip"]]
 
@@ -37,7 +37,11 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
             lines = np.setdiff1d(numbers, list(rejected))[: batch.num_rows]
             line = int(lines[-1]) + 1 if batch.num_rows else line
             broken = [rejected.pop(number) for number in sorted(rejected) if number < line]
-            yield partial(_portion, file, batch, pa.array(lines), broken)
+            if broken:
+                yield partial(Rows, broken=broken)
+            for begin in range(0, batch.num_rows, MOST_ROWS):
+                part = slice(begin, begin + MOST_ROWS)
+                yield partial(_portion, file, batch[part], pa.array(lines[part]))
     except pa.ArrowInvalid as error:
         if "straddl" in str(error):
             found = f"a quote that is not closed within {block_bytes >> 20} MB; close it"
@@ -86,7 +90,8 @@ def _batches(file: LogFile, stream: pa.NativeFile, block_bytes: int, reject: Rej
     return iter(csv.open_csv(cast(Any, stream), read, parse, convert))
 
 
-def _portion(file: LogFile, batch: pa.RecordBatch, lines: Column, broken: list[Broken]) -> Rows:
+def _portion(file: LogFile, batch: pa.RecordBatch, lines: Column) -> Rows:
+    broken: list[Broken] = []
     columns = {name: batch[str(place)] for name, place in file.columns.items()}
     empty = reduce(pc.and_, (pc.equal(column, b"") for column in columns.values()))
     if pc.any(empty).as_py():

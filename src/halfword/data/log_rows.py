@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from halfword.data.log_columns import as_time
 from halfword.data.log_csv import csv_rows
 from halfword.data.log_format import Format, LogFile
 from halfword.data.log_json import split_json
-from halfword.data.rows import Later, Rows, decoded, empty_line, wrong_width
+from halfword.data.rows import MOST_ROWS, Later, Rows, decoded, empty_line, wrong_width
 
 BLOCK_BYTES = 8 << 20
 LONGEST_LINE = 64 << 20
@@ -45,11 +46,20 @@ def _blocks(file: LogFile, position: Callable[[int], None]) -> Iterator[tuple[by
                     f"{file.path}, line {line}: more than {LONGEST_LINE >> 20} MB long; is this a text file?"
                 )
             block, rest = (rest + chunk[:end], chunk[end:]) if end else (b"", rest + chunk)
-            if block:
-                yield block, line
-                line += block.count(b"\n")
+            for part in _parts(block):
+                yield part, line
+                line += part.count(b"\n")
         if rest:
             yield rest + b"\n", line
+
+
+def _parts(block: bytes) -> Iterator[bytes]:
+    """Cut a block of whole lines into parts of at most MOST_ROWS lines."""
+    if block.count(b"\n") <= MOST_ROWS:
+        yield from [block] if block else []
+        return
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)[MOST_ROWS - 1 :: MOST_ROWS] + 1
+    yield from (block[begin:end] for begin, end in pairwise([0, *ends.tolist(), len(block)]) if begin < end)
 
 
 def _csv_rows(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from halfword.data.log_columns import Column, pc
 
+MOST_ROWS = 1 << 17  # in a portion; a broken row takes a hundred times the memory of the line end that it may be
+
 
 class Problem(StrEnum):
     """Why a row of the log is not used."""
