@@ -248,18 +248,28 @@ def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytes
     }
 
 
-@pytest.mark.parametrize("name", ["log.txt", "log.csv"])
-def test_many_short_lines_become_several_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("log.txt", "query\n", "new york\n"),
+        ("log.csv", "query,user\n", "new york,7\n"),
+        ("log.tsv", "query\tuser\n", "new york\t7\n"),
+        ("log.jsonl", '{"query": "a"}\n', '{"query": "new york"}\n'),
+    ],
+)
+def test_many_empty_lines_become_several_portions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, header: str, row: str
+) -> None:
     # A line end takes a byte in the file, and a hundred in memory.
     for module in ("log_rows", "log_csv"):
         monkeypatch.setattr(f"halfword.data.{module}.MOST_ROWS", 10)
-    [file] = find_files([write(tmp_path / name, "query\n" + "\n" * 94 + "new york\n")], ColumnNames())
+    [file] = find_files([write(tmp_path / name, header + "\n" * 94 + row)], ColumnNames())
     batches = list(read_batches(file, DEFAULT, LONGEST))
     assert max(batch.num_rows for batch in batches) <= 10
-    assert sum(batch.num_rows for batch in batches) == 95
-    assert [(row["row"], row["query"]) for batch in batches for row in batch.to_pylist() if row["query"]] == [
-        (96, "new york")
-    ]
+    rows = [row for batch in batches for row in batch.to_pylist() if row["row"] > 1]
+    assert sorted(row["row"] for row in rows) == list(range(2, 97))
+    assert [(row["row"], row["query"]) for row in rows if row["problem"] is None] == [(96, "new york")]
+    assert {row["problem"] for row in rows} == {None, "too short"}
 
 
 def test_a_long_file_that_is_mostly_broken_stops_before_its_end(

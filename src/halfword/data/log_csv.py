@@ -15,7 +15,7 @@ from pyarrow import csv
 from halfword.core.errors import LogError
 from halfword.data.log_columns import Column, pc
 from halfword.data.log_format import LogFile
-from halfword.data.rows import MOST_ROWS, Broken, Later, Rows, decoded, empty_line, wrong_width
+from halfword.data.rows import MOST_ROWS, Broken, Later, Rows, decoded, wrong_width
 
 Reject = Callable[[csv.InvalidRow], Literal["skip"]]
 
@@ -91,11 +91,11 @@ def _batches(file: LogFile, stream: pa.NativeFile, block_bytes: int, reject: Rej
 
 
 def _portion(file: LogFile, batch: pa.RecordBatch, lines: Column) -> Rows:
-    broken: list[Broken] = []
+    rows = Rows(lines=lines)
     columns = {name: batch[str(place)] for name, place in file.columns.items()}
     empty = reduce(pc.and_, (pc.equal(column, b"") for column in columns.values()))
     if pc.any(empty).as_py():
         full = pc.invert(empty)
-        broken += map(empty_line, lines.filter(empty).to_pylist())
-        lines, columns = lines.filter(full), {name: column.filter(full) for name, column in columns.items()}
-    return decoded(Rows(lines=lines, broken=broken), columns)
+        rows.empty = lines.filter(empty)
+        rows.lines, columns = lines.filter(full), {name: column.filter(full) for name, column in columns.items()}
+    return decoded(rows, columns)

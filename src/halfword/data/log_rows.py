@@ -14,12 +14,13 @@ from halfword.data.log_columns import as_time
 from halfword.data.log_csv import csv_rows
 from halfword.data.log_format import Format, LogFile
 from halfword.data.log_json import split_json
-from halfword.data.rows import MOST_ROWS, Later, Rows, decoded, empty_line, wrong_width
+from halfword.data.rows import MOST_ROWS, Later, Rows, decoded, wrong_width
 
 BLOCK_BYTES = 8 << 20
-LONGEST_LINE = 64 << 20
+LONGEST_LINE = 16 << 20  # a text of this length is copied several times, four bytes per character
 BATCH_ROWS = 1 << 16
 _TAB, _NEWLINE = 9, 10
+_WHITE = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
 
 
 def rows_of(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:
@@ -88,9 +89,12 @@ def _split_tabs(file: LogFile, block: bytes, first_line: int) -> Rows:
         good[0], widths[0] = False, len(file.names)
     rows = Rows(lines=pa.array(np.flatnonzero(good) + first_line))
     columns = {name: cells.take(pa.array(starts[good] + place)) for name, place in file.columns.items()}
-    for index in np.flatnonzero(widths != len(file.names)):
-        line, empty = int(index) + first_line, block[offsets[starts[index]] : offsets[last_cells[index] + 1]].isspace()
-        rows.broken.append(empty_line(line) if empty else wrong_width(line, int(widths[index])))
+    wrong = np.flatnonzero(widths != len(file.names))
+    if len(wrong):
+        written = np.concatenate([[0], np.cumsum(~np.isin(data, _WHITE))])  # bytes before each that are not white space
+        empty = written[offsets[starts[wrong]]] == written[offsets[last_cells[wrong] + 1]]
+        rows.empty = wrong[empty] + first_line
+        rows.broken = [wrong_width(int(row) + first_line, int(widths[row])) for row in wrong[~empty]]
     return decoded(rows, columns)
 
 
