@@ -34,7 +34,7 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
         for batch in _quietly(lambda: _batches(file, stream, block_bytes, reject), reject):
             # The rows of a batch have the numbers from `line` on that were not rejected.
             numbers = np.arange(line, line + batch.num_rows + len(rejected))
-            lines = np.setdiff1d(numbers, list(rejected))[: batch.num_rows]
+            lines = np.setdiff1d(numbers, list(rejected), assume_unique=True)[: batch.num_rows]
             line = int(lines[-1]) + 1 if batch.num_rows else line
             broken = [rejected.pop(number) for number in sorted(rejected) if number < line]
             if broken:
@@ -96,6 +96,6 @@ def _portion(file: LogFile, batch: pa.RecordBatch, lines: Column) -> Rows:
     empty = reduce(pc.and_, (pc.equal(column, b"") for column in columns.values()))
     if pc.any(empty).as_py():
         full = pc.invert(empty)
-        rows.empty = lines.filter(empty)
+        rows.empty = lines.filter(empty).to_numpy()
         rows.lines, columns = lines.filter(full), {name: column.filter(full) for name, column in columns.items()}
     return decoded(rows, columns)
