@@ -313,6 +313,15 @@ def test_a_file_that_cannot_be_understood_is_one_line(tmp_path: Path, name: str,
     assert str(caught.value).isprintable()
 
 
+def test_csv_rows_of_the_wrong_width_are_not_collected_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("halfword.data.log_csv.MOST_REJECTED", 1000)
+    log = write(tmp_path / "log.csv", "query,user\n" + "new york\n" * 2000)
+    with pytest.raises(LogError, match=r"log.csv, line 2 or later: 1 column, not 2, in 1,000 rows; mend the file"):
+        rows_of(log)
+
+
 def test_brackets_without_end_are_a_broken_row(tmp_path: Path) -> None:
     log = write(tmp_path / "log.jsonl", '{"query": "new york"}\n' + "[" * 100_000 + "\n")
     assert problems(rows_of(log)) == [(1, None), (2, "bad JSON")]

@@ -17,7 +17,8 @@ from halfword.data.log_columns import Column, pc
 from halfword.data.log_format import LogFile
 from halfword.data.rows import MOST_ROWS, Broken, Later, Rows, decoded, wrong_width
 
-Reject = Callable[[csv.InvalidRow], Literal["skip"]]
+MOST_REJECTED = 400_000  # rows that wait until one of the right width follows; in a block that is more than a twentieth
+Reject = Callable[[csv.InvalidRow], Literal["skip", "error"]]
 
 
 def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator[Later]:
@@ -25,10 +26,10 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
     line = 1 + file.header
     rejected: dict[int, Broken] = {}
 
-    def reject(row: csv.InvalidRow) -> Literal["skip"]:
+    def reject(row: csv.InvalidRow) -> Literal["skip", "error"]:
         assert row.number is not None  # Arrow numbers the rows when it reads without threads
         rejected[row.number] = wrong_width(row.number, row.actual_columns)
-        return "skip"
+        return "skip" if len(rejected) < MOST_REJECTED else "error"
 
     try:
         for batch in _quietly(lambda: _batches(file, stream, block_bytes, reject), reject):
@@ -43,15 +44,23 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
                 part = slice(begin, begin + MOST_ROWS)
                 yield partial(_portion, file, batch[part], pa.array(lines[part]))
     except pa.ArrowInvalid as error:
-        if "straddl" in str(error):
-            found = f"a quote that is not closed within {block_bytes >> 20} MB; close it"
-        elif "got" in str(error):  # Arrow could not call `reject`, which takes the row as text
-            found = "a row with the wrong number of columns that is not UTF-8; save the file as UTF-8"
-        else:
+        found = _what_is_wrong(str(error), file, list(rejected.values()), block_bytes)
+        if found is None:
             raise
         raise LogError(f"{file.path}, line {line} or later: {found}") from error
     if rejected:
         yield partial(Rows, broken=list(rejected.values()))
+
+
+def _what_is_wrong(message: str, file: LogFile, rejected: list[Broken], block_bytes: int) -> str | None:
+    """Return what made Arrow stop, where its own words would not help."""
+    if "straddl" in message:
+        return f"a quote that is not closed within {block_bytes >> 20} MB; close it"
+    if len(rejected) >= MOST_REJECTED:
+        return f"{rejected[0].found}, not {len(file.names)}, in {len(rejected):,} rows; mend the file"
+    if "got" in message:  # Arrow could not call `reject`, which takes the row as text
+        return "a row with the wrong number of columns that is not UTF-8; save the file as UTF-8"
+    return None
 
 
 def _quietly(start: Callable[[], Iterator[pa.RecordBatch]], reject: Reject) -> Iterator[pa.RecordBatch]:
