@@ -8,12 +8,14 @@ Three things go on at once:
 - honest requests of every kind, sent in pieces and several at once, whose answers are compared with those that the
   server gave before.
 It is a finding if an honest answer is wrong or does not come, if a health check fails, if anybody gets a 500 or what is
-no HTTP, if the server does not hang up on somebody who has, if a worker dies, or if its memory grows by half.
+no HTTP, if the server does not hang up on somebody who has, if a worker dies, or if its memory grows by half. What is
+late while the machine was too busy to run the server or this program is counted, but it is no finding.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import random
 import struct
 import sys
@@ -43,6 +45,7 @@ HANG_UP_AT_ONCE = struct.pack("ii", 1, 0)  # closing sends a reset
 class Found:
     """What happened, and what should not have."""
 
+    processes: list[int]  # of the server, and this one
     counts: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
@@ -53,6 +56,18 @@ class Found:
         self.faults[name] += 1
         self.examples.setdefault(name, repr(example)[:2000])
 
+    def late(self, name: str, example: object, limit: float, waited: float) -> None:
+        """Count a fault, unless the machine was too busy to run the server and us since `waited` was measured."""
+        if self.starved() - waited > limit / 4:
+            self.counts[f"too busy to tell: {name}"] += 1
+        else:
+            self.fault(name, example)
+
+    def starved(self) -> float:
+        """Return for how many seconds the server's processes and this one were ready to run and did not."""
+        files = (Path(f"/proc/{process}/schedstat") for process in self.processes)
+        return sum(int(file.read_text().split()[1]) for file in files if file.exists()) / 1e9
+
     def took(self, name: str, begin: float) -> None:
         """Note how long something took."""
         self.slowest[name] = max(self.slowest.get(name, 0.0), time.monotonic() - begin)
@@ -60,7 +75,7 @@ class Found:
 
 async def ask_honestly(port: int, questions: list[Question], chance: random.Random, found: Found) -> None:
     """Ask several questions on one connection, sometimes without waiting for the answers, and compare."""
-    line = await Line.open(port)
+    line, waited = await Line.open(port), found.starved()
     try:
         for _ in range(chance.randint(1, 30)):
             together = chance.choices(questions, k=chance.choice((1, 1, 1, 2, 8)))
@@ -76,7 +91,7 @@ async def ask_honestly(port: int, questions: list[Question], chance: random.Rand
         if line.is_last:  # said before it closed; this happens when a request follows a chunked one too closely
             found.counts["honest: closed as announced"] += 1
         else:
-            found.fault("closed without a word", raw)
+            found.late("closed without a word", raw, PATIENCE, waited)
     finally:
         line.end()
 
@@ -95,7 +110,7 @@ def judge(question: Question, status: int, body: bytes, found: Found) -> None:
 
 async def misbehave(port: int, chance: random.Random, found: Found) -> None:
     """Send a damaged request and look at what comes back."""
-    raw = damaged(chance)
+    raw, waited = damaged(chance), found.starved()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         cut = chance.randrange(len(raw) + 1) if chance.random() < 0.3 else 0
@@ -114,7 +129,7 @@ async def misbehave(port: int, chance: random.Random, found: Found) -> None:
             writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, HANG_UP_AT_ONCE)
         found.counts[f"damaged: {ending}"] += 1
     except TimeoutError:
-        found.fault("not closed", raw)
+        found.late("not closed", raw, LONGEST_WAIT, waited)
     finally:
         writer.close()
 
@@ -130,7 +145,7 @@ def look_at(answer: bytes, raw: bytes, found: Found) -> None:
 
 async def ask_for_health(port: int, found: Found) -> None:
     """Ask once whether the server is well, over a new connection as load balancers do."""
-    begin = time.monotonic()
+    begin, waited = time.monotonic(), found.starved()
     try:
         async with asyncio.timeout(PATIENCE):
             line = await Line.open(port)
@@ -142,7 +157,7 @@ async def ask_for_health(port: int, found: Found) -> None:
         if status != 200:
             found.fault("health check failed", status)
     except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
-        found.fault("health check failed", error)
+        found.late("health check failed", error, PATIENCE, waited)
     await asyncio.sleep(0.2)
 
 
@@ -159,11 +174,12 @@ async def attack_at_random(port: int, chance: random.Random, most: int, found: F
 async def repeat(end: float, what: Callable[[], Awaitable[None]], found: Found) -> None:
     """Do something again and again until the time is over."""
     while time.monotonic() < end:
+        waited = found.starved()
         try:
             async with asyncio.timeout(3 * LONGEST_WAIT):
                 await what()
         except TimeoutError:
-            found.fault("no answer", what)
+            found.late("no answer", what, 3 * LONGEST_WAIT, waited)
         except OSError:
             found.counts["connections lost"] += 1
 
@@ -174,6 +190,7 @@ class Workers:
     def __init__(self, server: int) -> None:
         self._server = server
         self._begin = self._peak = self._memory()
+        self.numbers = list(self._begin)
 
     def _memory(self) -> dict[int, int]:
         pages = {worker: Path(f"/proc/{worker}/statm").read_text().split()[1] for worker in family(self._server)[1:]}
@@ -200,7 +217,7 @@ class Workers:
 
 async def fuzz(port: int, workers: Workers, questions: list[Question], arguments: argparse.Namespace) -> Found:
     """Do everything at once until the time is over."""
-    found, end = Found(), time.monotonic() + 60 * arguments.minutes
+    found, end = Found([*workers.numbers, os.getpid()]), time.monotonic() + 60 * arguments.minutes
     chances = [random.Random(f"{arguments.seed} {number}") for number in range(HONEST_CLIENTS + DISHONEST_CLIENTS + 1)]
     honest, dishonest, attacker = chances[:HONEST_CLIENTS], chances[HONEST_CLIENTS:-1], chances[-1]
     work: list[Callable[[], Awaitable[None]]] = [

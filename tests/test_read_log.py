@@ -322,6 +322,12 @@ def test_csv_rows_of_the_wrong_width_are_not_collected_without_end(
         rows_of(log)
 
 
+@pytest.mark.parametrize("name", ["log.csv", "log.txt"])
+def test_a_single_column_of_dates_holds_queries(tmp_path: Path, name: str) -> None:
+    rows = rows_of(write(tmp_path / name, "2006-03-01\n2006-03-02\n"))
+    assert [(row["query"], row["time"]) for row in rows] == [("2006-03-01", None), ("2006-03-02", None)]
+
+
 def test_brackets_without_end_are_a_broken_row(tmp_path: Path) -> None:
     log = write(tmp_path / "log.jsonl", '{"query": "new york"}\n' + "[" * 100_000 + "\n")
     assert problems(rows_of(log)) == [(1, None), (2, "bad JSON")]
