@@ -15,8 +15,8 @@ import threading
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,29 +76,35 @@ async def pipeline(crowd: Crowd) -> None:
 async def pipeline_and_read(crowd: Crowd) -> None:
     """Send requests without pause and read the answers."""
     with await crowd.connect() as connection:
-        sending = asyncio.create_task(_send_forever(crowd, connection, REQUEST * 100))
-        try:
+        async with _sending(crowd, connection, REQUEST * 100):
             while await crowd.receive(connection, 2**20):
                 pass
-        finally:
-            sending.cancel()
 
 
-async def _send_forever(crowd: Crowd, connection: socket.socket, data: bytes) -> None:
-    with suppress(OSError):
-        while True:
-            await crowd.send(connection, data)
+@asynccontextmanager
+async def _sending(crowd: Crowd, connection: socket.socket, data: bytes) -> AsyncIterator[None]:
+    """Send the same bytes without pause while the block runs."""
+
+    async def send_forever() -> None:
+        with suppress(OSError):
+            while True:
+                await crowd.send(connection, data)
+
+    task = asyncio.create_task(send_forever())
+    try:
+        yield
+    finally:
+        task.cancel()
+        # The loop must forget the socket before it is closed: the next one may get the same number.
+        await asyncio.wait([task])
 
 
 async def read_slowly(crowd: Crowd) -> None:
     """Ask for large answers and read a byte a second."""
     with await crowd.connect(receive_buffer=2048) as connection:
-        sending = asyncio.create_task(_send_forever(crowd, connection, LARGE_REQUEST))
-        try:
+        async with _sending(crowd, connection, LARGE_REQUEST):
             while await crowd.receive(connection, 1):
                 await asyncio.sleep(1)
-        finally:
-            sending.cancel()
 
 
 async def send_head_slowly(crowd: Crowd) -> None:
@@ -134,12 +140,9 @@ async def send_large_bodies(crowd: Crowd) -> None:
         await crowd.send(
             connection, b"POST /complete HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
-        sending = asyncio.create_task(_send_forever(crowd, connection, b"1000\r\n" + b" " * 4096 + b"\r\n"))
-        try:
+        async with _sending(crowd, connection, b"1000\r\n" + b" " * 4096 + b"\r\n"):
             while await crowd.receive(connection, 4096):
                 pass
-        finally:
-            sending.cancel()
 
 
 async def ask_for_many(crowd: Crowd) -> None:

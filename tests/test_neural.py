@@ -181,9 +181,9 @@ def test_a_trailing_space_starts_a_word(toy: tuple[Model, PlainNeural]) -> None:
 def test_the_prefix_is_echoed_only_when_asked(toy: tuple[Model, PlainNeural]) -> None:
     for completer in toy:
         for retrace in (None, 0):
-            wide = SearchOptions(count=30, beam=30, retrace=retrace)
+            wide = SearchOptions(count=12, beam=12, retrace=retrace)
             assert "ab" not in {c.text for c in completer.complete("ab ", wide)}
-            echoing = SearchOptions(count=30, beam=30, retrace=retrace, echo=True)
+            echoing = SearchOptions(count=12, beam=12, retrace=retrace, echo=True)
             assert "ab" in {c.text for c in completer.complete("ab ", echoing)}
 
 

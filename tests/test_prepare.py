@@ -225,6 +225,12 @@ def test_what_the_log_cannot_answer_is_one_line(tmp_path: Path, options: dict[st
     assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
 
 
+def test_a_log_with_times_and_no_usable_row_is_one_line(tmp_path: Path) -> None:
+    log = write_lines(tmp_path / "log.tsv", ["2005-07-01\tn", "2005-07-02\tw"])
+    with pytest.raises(LogError, match=r"nothing is left for train of 2 rows \(2 too short\)"):
+        run(log)
+
+
 def test_dates_that_miss_the_log_are_told_with_its_own(tmp_path: Path) -> None:
     log = write_lines(tmp_path / "log.tsv", ["2005-07-01\tnew york", "2005-07-02\tweather"])
     with pytest.raises(LogError, match="no row lies within the dates; the log runs from 2005-07-01 to 2005-07-02"):

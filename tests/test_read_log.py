@@ -249,6 +249,30 @@ def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytes
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("log.txt", "query\n", "new york\n"),
+        ("log.csv", "query,user\n", "new york,7\n"),
+        ("log.tsv", "query\tuser\n", "new york\t7\n"),
+        ("log.jsonl", '{"query": "a"}\n', '{"query": "new york"}\n'),
+    ],
+)
+def test_many_empty_lines_become_several_portions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, header: str, row: str
+) -> None:
+    # A line end takes a byte in the file, and a hundred in memory.
+    for module in ("log_rows", "log_csv"):
+        monkeypatch.setattr(f"halfword.data.{module}.MOST_ROWS", 10)
+    [file] = find_files([write(tmp_path / name, header + "\n" * 94 + row)], ColumnNames())
+    batches = list(read_batches(file, DEFAULT, LONGEST))
+    assert max(batch.num_rows for batch in batches) <= 10
+    rows = [row for batch in batches for row in batch.to_pylist() if row["row"] > 1]
+    assert sorted(row["row"] for row in rows) == list(range(2, 97))
+    assert [(row["row"], row["query"]) for row in rows if row["problem"] is None] == [(96, "new york")]
+    assert {row["problem"] for row in rows} == {None, "too short"}
+
+
 def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,13 +296,54 @@ def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
         ("log.tsv", b"5\tnew york\n", "2 columns and no header; say what they hold"),
         ("log.tsv", b"a\tnew york\t7\n", "3 columns and no header; say what they hold"),
         ("log.jsonl", b'{"one": "new york", "two": 2}\n', "none of the columns one, two is known to hold queries"),
+        ("log.csv", b"\x1c\n \n", "holds no row"),
+        ("log.csv", b'"' + b"a" * 200_000, "holds no row"),  # a longer cell than Python's parser takes
+        ("log.jsonl", b"[" * 100_000, "line 1: expected one JSON object per line"),
+        (
+            "log.csv",
+            b"query\nnew york\ncaf\xe9,bar\n",
+            "line 2 or later: a row with the wrong number .* save the file as UTF-8",
+        ),
+        ("log\x1b[31m\n.csv", b"one,two\nabc,def\n", r"log\\x1b\[31m\\n.csv: 2 columns and no header"),
     ],
 )
 def test_a_file_that_cannot_be_understood_is_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     log = write(tmp_path / name, content)
     with pytest.raises(LogError, match=message) as caught:
         rows_of(log)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_csv_rows_of_the_wrong_width_are_not_collected_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("halfword.data.log_csv.MOST_REJECTED", 1000)
+    log = write(tmp_path / "log.csv", "query,user\n" + "new york\n" * 2000)
+    with pytest.raises(LogError, match=r"log.csv, line 2 or later: 1 column, not 2, in 1,000 rows; mend the file"):
+        rows_of(log)
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.txt"])
+def test_a_single_column_of_dates_holds_queries(tmp_path: Path, name: str) -> None:
+    rows = rows_of(write(tmp_path / name, "2006-03-01\n2006-03-02\n"))
+    assert [(row["query"], row["time"]) for row in rows] == [("2006-03-01", None), ("2006-03-02", None)]
+
+
+def test_brackets_without_end_are_a_broken_row(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.jsonl", '{"query": "new york"}\n' + "[" * 100_000 + "\n")
+    assert problems(rows_of(log)) == [(1, None), (2, "bad JSON")]
+
+
+def test_a_form_feed_ends_no_line(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.tsv", "AnonID\x0c\tquery\n7\tnew york\n")
+    assert [row["query"] for row in rows_of(log)] == ["new york"]
+
+
+def test_damaged_text_in_parquet_is_named(tmp_path: Path) -> None:
+    damaged = pa.array([b"new \xff york"]).view(pa.string())
+    parquet.write_table(pa.table({"query": damaged}), tmp_path / "log.parquet")
+    with pytest.raises(LogError, match=r"column 'query' holds text that is not UTF-8"):
+        rows_of(tmp_path / "log.parquet")
 
 
 def test_a_damaged_gzip_file_is_named(tmp_path: Path) -> None:

@@ -350,7 +350,7 @@ def test_when_the_server_stops_the_next_reply_says_so() -> None:
         await client.send(GET % 2)
         assert client.transport.written.count(b"connection: close\r\n") == 1
         assert client.transport.statuses == [200, 200]
-        assert not client.transport.open
+        assert client.transport.ended
 
     play(scenario)
 
@@ -373,7 +373,7 @@ def test_a_connection_stays_open_when_http_says_so(request_: bytes, stays: bool)
         client = Client(connections)
         await client.send(request_)
         assert client.transport.statuses == [200]
-        assert client.transport.open is stays
+        assert client.transport.ended is not stays
         assert (b"connection: close" in client.transport.written) is not stays
         assert [request.body for request in app.asked] == [b"ab" if b"POST" in request_ else b""]
 
@@ -417,6 +417,20 @@ def test_after_a_refusal_what_still_comes_is_thrown_away() -> None:
         assert (client.transport.statuses, client.transport.ended) == ([400], True)
         await client.send((GET % 1) * 10)
         assert client.transport.statuses == [400]
+        await client.end()
+        assert not client.transport.open
+
+    play(scenario)
+
+
+def test_after_the_last_reply_the_client_closes_first() -> None:
+    # If the server did while the client still sends, the client's system would throw away the reply.
+    async def scenario(connections: Connections, app: App) -> None:
+        client = Client(connections)
+        await client.send(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        await client.send((GET % 1) * 1000)
+        assert client.transport.statuses == [200]
+        assert (client.transport.ended, client.transport.open, client.transport.reading) == (True, True, True)
         await client.end()
         assert not client.transport.open
 

@@ -7,7 +7,14 @@ INTERRUPTED = 130  # the exit status after Ctrl-C, as shells have it
 
 
 class HalfwordError(Exception):
-    """A mistake that was foreseen; its text is written for the person who made it."""
+    """A mistake that was foreseen; its text is one line, written for the person who made it.
+
+    Names of files and words of other libraries may hold line ends and worse, so what is not printable is escaped.
+    """
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if text.isprintable() else "".join(map(_printable, text))
 
 
 class OptionError(HalfwordError, ValueError):
@@ -36,6 +43,10 @@ class OutputError(HalfwordError):
 
 class MissingExtraError(HalfwordError, ImportError):
     """A command needs packages that the base install leaves out."""
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def require(module: str, extra: str) -> ModuleType:

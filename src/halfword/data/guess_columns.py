@@ -75,7 +75,7 @@ def columns_by_content(
                 f"{path}: {width} columns and no header; say what they hold, such as --query-column 2 --time-column 1"
             )
         columns["query"] = texts[0] if texts else 0
-    if "time" not in columns and len(times) == 1:
+    if "time" not in columns and len(times) == 1 and times[0] not in columns.values():
         columns["time"] = times[0]
     if "count" not in columns and width == 2 and kinds.get(1) == "number":
         columns["count"] = 1

@@ -3,6 +3,7 @@
 Lines are numbered by rows: a quoted cell that holds several lines counts as one.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
 from typing import Any, Literal, cast
@@ -14,9 +15,10 @@ from pyarrow import csv
 from halfword.core.errors import LogError
 from halfword.data.log_columns import Column, pc
 from halfword.data.log_format import LogFile
-from halfword.data.rows import Broken, Later, Rows, decoded, empty_line, wrong_width
+from halfword.data.rows import MOST_ROWS, Broken, Later, Rows, decoded, wrong_width
 
-Reject = Callable[[csv.InvalidRow], Literal["skip"]]
+MOST_REJECTED = 400_000  # rows that wait until one of the right width follows; in a block that is more than a twentieth
+Reject = Callable[[csv.InvalidRow], Literal["skip", "error"]]
 
 
 def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator[Later]:
@@ -24,26 +26,61 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
     line = 1 + file.header
     rejected: dict[int, Broken] = {}
 
-    def reject(row: csv.InvalidRow) -> Literal["skip"]:
+    def reject(row: csv.InvalidRow) -> Literal["skip", "error"]:
         assert row.number is not None  # Arrow numbers the rows when it reads without threads
         rejected[row.number] = wrong_width(row.number, row.actual_columns)
-        return "skip"
+        return "skip" if len(rejected) < MOST_REJECTED else "error"
 
     try:
-        for batch in _batches(file, stream, block_bytes, reject):
+        for batch in _quietly(lambda: _batches(file, stream, block_bytes, reject), reject):
             # The rows of a batch have the numbers from `line` on that were not rejected.
             numbers = np.arange(line, line + batch.num_rows + len(rejected))
-            lines = np.setdiff1d(numbers, list(rejected))[: batch.num_rows]
+            lines = np.setdiff1d(numbers, list(rejected), assume_unique=True)[: batch.num_rows]
             line = int(lines[-1]) + 1 if batch.num_rows else line
             broken = [rejected.pop(number) for number in sorted(rejected) if number < line]
-            yield partial(_portion, file, batch, pa.array(lines), broken)
+            if broken:
+                yield partial(Rows, broken=broken)
+            for begin in range(0, batch.num_rows, MOST_ROWS):
+                part = slice(begin, begin + MOST_ROWS)
+                yield partial(_portion, file, batch[part], pa.array(lines[part]))
     except pa.ArrowInvalid as error:
-        if "straddl" not in str(error):
+        found = _what_is_wrong(str(error), file, list(rejected.values()), block_bytes)
+        if found is None:
             raise
-        found = f"a quote that is not closed within {block_bytes >> 20} MB"
-        raise LogError(f"{file.path}, line {line} or later: {found}; close it") from error
+        raise LogError(f"{file.path}, line {line} or later: {found}") from error
     if rejected:
         yield partial(Rows, broken=list(rejected.values()))
+
+
+def _what_is_wrong(message: str, file: LogFile, rejected: list[Broken], block_bytes: int) -> str | None:
+    """Return what made Arrow stop, where its own words would not help."""
+    if "straddl" in message:
+        return f"a quote that is not closed within {block_bytes >> 20} MB; close it"
+    if len(rejected) >= MOST_REJECTED:
+        return f"{rejected[0].found}, not {len(file.names)}, in {len(rejected):,} rows; mend the file"
+    if "got" in message:  # Arrow could not call `reject`, which takes the row as text
+        return "a row with the wrong number of columns that is not UTF-8; save the file as UTF-8"
+    return None
+
+
+def _quietly(start: Callable[[], Iterator[pa.RecordBatch]], reject: Reject) -> Iterator[pa.RecordBatch]:
+    """Yield batches; what keeps Arrow from calling `reject` is not printed, because it is also an error."""
+    before, batches = sys.unraisablehook, None
+
+    def hook(unraisable: Any) -> None:
+        if unraisable.object is not reject:
+            before(unraisable)
+
+    while True:
+        sys.unraisablehook = hook
+        try:
+            batches = batches or start()  # this reads already
+            batch = next(batches, None)
+        finally:
+            sys.unraisablehook = before
+        if batch is None:
+            return
+        yield batch
 
 
 def _batches(file: LogFile, stream: pa.NativeFile, block_bytes: int, reject: Reject) -> Iterator[pa.RecordBatch]:
@@ -62,11 +99,12 @@ def _batches(file: LogFile, stream: pa.NativeFile, block_bytes: int, reject: Rej
     return iter(csv.open_csv(cast(Any, stream), read, parse, convert))
 
 
-def _portion(file: LogFile, batch: pa.RecordBatch, lines: Column, broken: list[Broken]) -> Rows:
+def _portion(file: LogFile, batch: pa.RecordBatch, lines: Column) -> Rows:
+    rows = Rows(lines=lines)
     columns = {name: batch[str(place)] for name, place in file.columns.items()}
     empty = reduce(pc.and_, (pc.equal(column, b"") for column in columns.values()))
     if pc.any(empty).as_py():
         full = pc.invert(empty)
-        broken += map(empty_line, lines.filter(empty).to_pylist())
-        lines, columns = lines.filter(full), {name: column.filter(full) for name, column in columns.items()}
-    return decoded(Rows(lines=lines, broken=broken), columns)
+        rows.empty = lines.filter(empty).to_numpy()
+        rows.lines, columns = lines.filter(full), {name: column.filter(full) for name, column in columns.items()}
+    return decoded(rows, columns)

@@ -1,7 +1,9 @@
 """One file of a query log: its format, its columns and its encoding."""
 
 import csv
+import io
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -94,7 +96,7 @@ def inspect(path: Path, together: int, names: ColumnNames, encoding: str | None 
     encoding = encoding_of(path, sample, encoding)
     text = as_utf8(sample, encoding)
     form = SUFFIXES.get(bare.suffix.lower()) or _guess_format(text)
-    lines = text.decode("utf-8", "replace").splitlines()
+    lines = _lines(text.decode("utf-8", "replace"), form)
     lines = lines[:-1] if len(sample) == SAMPLE_BYTES and len(lines) > 1 else lines  # the last line is incomplete
     if form is Format.JSONL:
         file = _inspect_jsonl(path, lines, names, together > 1)
@@ -111,11 +113,16 @@ def _sample(path: Path) -> bytes:
         raise LogError(f"{path} cannot be unpacked ({str(error).partition(chr(10))[0]})") from error
 
 
+def _lines(text: str, form: Format) -> list[str]:
+    """Return the lines of a text as the readers count them: for them a form feed ends no line."""
+    return io.StringIO(text, newline=None if form is Format.CSV else "\n").read().split("\n")
+
+
 def _guess_format(sample: bytes) -> Format:
     first = sample.partition(b"\n")[0]
     try:
         return Format.JSONL if isinstance(json.loads(first), dict) else Format.TAB
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of thousands of brackets
         return Format.TAB
 
 
@@ -132,7 +139,7 @@ def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames, others: boo
     for line in lines:
         try:
             found: Any = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         keys |= dict.fromkeys(leaf_keys(found)) if isinstance(found, dict) else {}
     if not keys:
@@ -141,14 +148,23 @@ def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames, others: boo
 
 
 def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnNames, others: bool) -> LogFile:
-    delimiter = max(",;\t|", key=lines[0].count) if form is Format.CSV else "\t"
-    by_tabs = (line.split("\t") for line in lines)
-    rows = list(csv.reader(lines, delimiter=delimiter) if form is Format.CSV else by_tabs)
+    delimiter = max(",;\t|", key=lines[0].count) if form is Format.CSV and lines else "\t"
+    rows = _rows_of_csv(lines, delimiter) if form is Format.CSV else [line.split("\t") for line in lines]
+    if not rows:
+        raise LogError(f"{path} holds no row; name a log that holds queries")
     if is_header(rows[0], names, others):
         header = tuple(cell.strip() for cell in rows[0])
         return _log_file(path, form, header, named_columns(path, header, names, others), delimiter)
     numbers, columns = columns_by_content(path, rows, names, others)
     return replace(_log_file(path, form, numbers, columns, delimiter), header=False)
+
+
+def _rows_of_csv(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Return the rows up to one that Python's parser refuses; such a cell is longer than any query."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(csv.reader(lines, delimiter=delimiter))
+    return rows
 
 
 def _log_file(path: Path, form: Format, names: tuple[str, ...], found: Columns, delimiter: str = "\t") -> LogFile:

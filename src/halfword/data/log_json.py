@@ -11,7 +11,7 @@ import pyarrow.json
 from halfword.data.log_columns import Column, as_time
 from halfword.data.log_format import LogFile
 from halfword.data.nested import column_at, schema_of, value_at
-from halfword.data.rows import Broken, Problem, Rows, empty_line, is_utf8
+from halfword.data.rows import Broken, Problem, Rows, is_utf8
 
 
 def split_json(file: LogFile, block: bytes, first_line: int) -> Rows:
@@ -52,9 +52,12 @@ def _cell_column(table: pa.Table, name: str, key: str) -> Column | None:
 def _line_by_line(fields: dict[str, str], block: bytes, first_line: int) -> Rows:
     rows = Rows(cells={name: [] for name in fields})
     for line, raw in enumerate(block.split(b"\n")[:-1], start=first_line):
+        if not raw or raw.isspace():
+            rows.empty.append(line)
+            continue
         try:
             record = json.loads(raw.decode())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             rows.broken.append(_no_json(line, raw, error))
             continue
         if not isinstance(record, dict):
@@ -70,9 +73,7 @@ def _line_by_line(fields: dict[str, str], block: bytes, first_line: int) -> Rows
     return rows
 
 
-def _no_json(line: int, raw: bytes, error: ValueError) -> Broken:
-    if not raw.strip():
-        return empty_line(line)
+def _no_json(line: int, raw: bytes, error: Exception) -> Broken:
     return Broken(line, Problem.UTF8 if isinstance(error, UnicodeDecodeError) else Problem.JSON, repr(raw)[1:60])
 
 

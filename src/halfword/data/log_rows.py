@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -15,12 +16,13 @@ from halfword.data.log_csv import csv_rows
 from halfword.data.log_format import Format, LogFile
 from halfword.data.log_json import split_json
 from halfword.data.nested import column_at
-from halfword.data.rows import Later, Rows, decoded, empty_line, wrong_width
+from halfword.data.rows import MOST_ROWS, Later, Rows, decoded, wrong_width
 
 BLOCK_BYTES = 8 << 20
-LONGEST_LINE = 64 << 20
+LONGEST_LINE = 16 << 20  # a text of this length is copied several times, four bytes per character
 BATCH_ROWS = 1 << 16
 _TAB, _NEWLINE = 9, 10
+_WHITE = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
 
 
 def rows_of(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:
@@ -47,11 +49,20 @@ def _blocks(file: LogFile, position: Callable[[int], None]) -> Iterator[tuple[by
                     f"{file.path}, line {line}: more than {LONGEST_LINE >> 20} MB long; is this a text file?"
                 )
             block, rest = (rest + chunk[:end], chunk[end:]) if end else (b"", rest + chunk)
-            if block:
-                yield block, line
-                line += block.count(b"\n")
+            for part in _parts(block):
+                yield part, line
+                line += part.count(b"\n")
         if rest:
             yield rest + b"\n", line
+
+
+def _parts(block: bytes) -> Iterator[bytes]:
+    """Cut a block of whole lines into parts of at most MOST_ROWS lines."""
+    if block.count(b"\n") <= MOST_ROWS:
+        yield from [block] if block else []
+        return
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)[MOST_ROWS - 1 :: MOST_ROWS] + 1
+    yield from (block[begin:end] for begin, end in pairwise([0, *ends.tolist(), len(block)]) if begin < end)
 
 
 def _csv_rows(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:
@@ -81,9 +92,12 @@ def _split_tabs(file: LogFile, block: bytes, first_line: int) -> Rows:
         good[0], widths[0] = False, len(file.names)
     rows = Rows(lines=pa.array(np.flatnonzero(good) + first_line))
     columns = {name: cells.take(pa.array(starts[good] + place)) for name, place in file.columns.items()}
-    for index in np.flatnonzero(widths != len(file.names)):
-        line, empty = int(index) + first_line, block[offsets[starts[index]] : offsets[last_cells[index] + 1]].isspace()
-        rows.broken.append(empty_line(line) if empty else wrong_width(line, int(widths[index])))
+    wrong = np.flatnonzero(widths != len(file.names))
+    if len(wrong):
+        written = np.concatenate([[0], np.cumsum(~np.isin(data, _WHITE))])  # bytes before each that are not white space
+        empty = written[offsets[starts[wrong]]] == written[offsets[last_cells[wrong] + 1]]
+        rows.empty = wrong[empty] + first_line
+        rows.broken = [wrong_width(int(row) + first_line, int(widths[row])) for row in wrong[~empty]]
     return decoded(rows, columns)
 
 
@@ -103,9 +117,14 @@ def _parquet_portion(file: LogFile, names: dict[str, str], batch: pa.RecordBatch
     for name, column in names.items():
         values: Column = column_at(batch, column)
         try:
-            rows.cells[name] = as_time(values) if name == "time" else values.cast(pa.string())
+            cells = as_time(values) if name == "time" else values.cast(pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise LogError(
                 f"{file.path}: column {column!r} holds {values.type}, not a {name}; name another column"
             ) from None
+        try:
+            cells.validate(full=True)
+        except pa.ArrowInvalid:
+            raise LogError(f"{file.path}: column {column!r} holds text that is not UTF-8; write it again") from None
+        rows.cells[name] = cells
     return rows

@@ -100,7 +100,7 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> tup
             rows.broken += [Broken(line, problem, _shown(found)) for line, found in pairs]
             good = pc.and_not(good, bad)
     columns["problem"] = _lengths_judged(columns["query"], max_length)
-    batch = _batch(file, lines, columns, good, rows.broken)
+    batch = _batch(file, lines, columns, good, rows)
     return batch, [row for row in rows.broken if row.problem not in NOT_BROKEN]
 
 
@@ -115,19 +115,28 @@ def _lengths_judged(queries: Column, max_length: int) -> Column:
     return pc.if_else(pc.less(lengths, SHORTEST_QUERY), pa.scalar(Problem.SHORT.value), long)
 
 
-def _batch(file: LogFile, lines: Column, columns: dict[str, Any], good: Column, broken: list[Broken]) -> pa.RecordBatch:
+def _batch(file: LogFile, lines: Column, columns: dict[str, Any], good: Column, rows: Rows) -> pa.RecordBatch:
     columns["row"] = pc.add(lines, row_number(file.index, 0))
     runs = lines.to_numpy(zero_copy_only=False) // file.run_rows
     columns["draw"] = pa.array(draws_of(runs.astype(np.uint64) + np.uint64(row_number(file.index, 0))))
     columns["found"] = pa.nulls(len(lines), pa.string())
     batch = pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA)
-    if not broken:
+    if not rows.broken and not len(rows.empty):
         return batch
     records = [
-        {"row": row_number(file.index, row.line), "problem": row.problem.value, "found": row.found} for row in broken
+        {"row": row_number(file.index, row.line), "problem": row.problem.value, "found": row.found}
+        for row in rows.broken
     ]
-    tables = pa.Table.from_batches([batch.filter(good)]), pa.Table.from_pylist(records, SCHEMA)
+    empty = _empty_rows(pc.add(pa.array(rows.empty, pa.int64()), row_number(file.index, 0)))
+    tables = pa.Table.from_batches([batch.filter(good), empty]), pa.Table.from_pylist(records, SCHEMA)
     return pa.concat_tables(tables).combine_chunks().to_batches()[0]
+
+
+def _empty_rows(numbers: Column) -> pa.RecordBatch:
+    columns = {field.name: pa.nulls(len(numbers), field.type) for field in SCHEMA}
+    columns |= {"row": numbers, "problem": pa.repeat(pa.scalar(Problem.SHORT.value), len(numbers))}
+    columns |= {"found": pa.repeat(pa.scalar("nothing"), len(numbers))}
+    return pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
 
 def _shown(found: Any) -> str:

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from halfword.data.log_columns import Column, pc
 
+MOST_ROWS = 1 << 17  # in a portion; a broken row takes a hundred times the memory of the line end that it may be
+
 
 class Problem(StrEnum):
     """Why a row of the log is not used."""
@@ -42,6 +44,7 @@ class Rows:
     lines: Any = field(default_factory=list)
     cells: dict[str, Any] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
+    empty: Any = field(default_factory=list)  # lines that hold nothing; a log may have millions
 
 
 Later = Callable[[], Rows]  # splitting a block into rows can wait until a thread is free
@@ -65,11 +68,6 @@ def decoded(rows: Rows, columns: dict[str, Column]) -> Rows:
 def wrong_width(line: int, width: int) -> Broken:
     """Return the row at `line` as one with the wrong number of columns."""
     return Broken(line, Problem.COLUMNS, "1 column" if width == 1 else f"{width} columns")
-
-
-def empty_line(line: int) -> Broken:
-    """Return the row at `line` as one that holds nothing."""
-    return Broken(line, Problem.SHORT, "nothing")
 
 
 def is_utf8(raw: bytes) -> bool:

@@ -116,7 +116,7 @@ def _last(rows: Any, most: int) -> tuple[int, int]:
                 after += times[time]
                 cut = time
         after += days[day]
-    return min(days) * DAY, after
+    return min(days, default=0) * DAY, after  # a log without a usable row has no day
 
 
 def _counts(rows: Any) -> dict[int, int]:

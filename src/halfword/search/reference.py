@@ -8,7 +8,8 @@ of its probability.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from heapq import heapify, heappop, heappush
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -204,11 +205,12 @@ class PlainNeural:
 
     def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
         """Take the best of all hypotheses, of whatever length, until none can be an answer any more."""
-        waiting = [child for start in starts for child in self._children(start)]
+        order = count()  # among equals the first comes first
+        waiting = [(-child.score, next(order), child) for start in starts for child in self._children(start)]
+        heapify(waiting)
         taken: dict[int, list[float]] = {}  # the scores of each length, of which the beam holds so many
         while waiting:
-            best = max(waiting, key=lambda child: child.score)
-            waiting = [child for child in waiting if child is not best]
+            best = heappop(waiting)[-1]
             if options.prune and self._is_less(best.score, max(found.bound(), floor)):
                 return
             scores = taken.setdefault(best.parent.length + 1, [])
@@ -222,7 +224,8 @@ class PlainNeural:
             hypothesis = self._go_on(best)
             self._end_here(hypothesis, found)
             if hypothesis.length < options.max_pieces:
-                waiting += self._children(hypothesis)
+                for child in self._children(hypothesis):
+                    heappush(waiting, (-child.score, next(order), child))
 
     def _is_less(self, score: float, other: float) -> bool:
         """Compare, and remember how close it was: where it is very close, another arithmetic may decide otherwise."""

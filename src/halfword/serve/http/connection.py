@@ -20,7 +20,7 @@ class Phase(Enum):
     READING = auto()  # the client is sending a request, or has just connected
     ANSWERING = auto()
     SENDING = auto()  # the client has not yet taken the whole reply
-    LEAVING = auto()  # the client was refused; what it still sends is thrown away
+    LEAVING = auto()  # the last reply is sent; what the client still sends is thrown away
 
 
 # Seconds for which a client may keep a connection in a phase. IDLE is longer than nginx keeps a connection open, or
@@ -189,7 +189,7 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(Phase.IDLE)
         self._all.asked(self)
         if not self._stays:
-            self._transport.close()
+            self._leave()
         elif self._reader.held:
             self._pause()  # or more would be read at each turn of the event loop than one request
             self._all.loop.call_soon(self._read_on)  # other connections come first
@@ -199,9 +199,19 @@ class Connection(asyncio.BufferedProtocol):
             self._resume()
 
     def _refuse(self, error: RequestError) -> None:
-        """Say what is wrong; then throw away what still comes, or the client would not see the reply."""
-        self._reader.clear()
+        """Say what is wrong, and leave."""
         self._transport.write(on_the_wire(self._all.app.refused(error), self._all.date, close=True))
+        self._leave()
+
+    def _leave(self) -> None:
+        """Wait until the client closes the connection, and throw away what it still sends.
+
+        If the server closed it first, whatever the client still sends would make its system forget the last reply.
+        """
+        self._reader.clear()
+        if self._has_ended:
+            self._transport.close()
+            return
         if self._transport.can_write_eof():
             self._transport.write_eof()
         self._resume()
