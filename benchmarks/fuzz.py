@@ -64,6 +64,12 @@ def random_options(chance: random.Random) -> SearchOptions:
     )
 
 
+def random_context(chance: random.Random) -> list[str]:
+    """Return the earlier queries of a session, often none; sometimes more and longer ones than are looked at."""
+    size = chance.choice([0, 0, 1, 3, 10, 30])
+    return [random_text(chance, chance.choice([5, 20, 600])) for _ in range(size)]
+
+
 def random_load(path: Path, chance: random.Random, parts: tuple[str, ...], tally: Tally, *, whole: bool) -> Model:
     """Load a model in any precision, with any kernels, and with caches that are off, tiny or of the usual size.
 
@@ -108,16 +114,17 @@ class Subject:
 def ask_singly(subject: Subject, chance: random.Random) -> int:
     """Complete unrelated prefixes."""
     options = random_options(chance)
-    subject.look_at(subject.model.complete(random_prefix(chance), options), options)
+    context = random_context(chance)
+    subject.look_at(subject.model.complete(random_prefix(chance), options, context=context), options)
     return 1
 
 
 def ask_while_typing(subject: Subject, chance: random.Random) -> int:
     """Complete after every key of a query, and again after some keys were deleted."""
-    options, query = random_options(chance), random_text(chance, 12)
+    options, query, context = random_options(chance), random_text(chance, 12), random_context(chance)
     lengths = [*range(len(query) + 1), *range(len(query), len(query) // 2, -1)]
     for length in lengths:
-        subject.look_at(subject.model.complete(query[:length], options), options)
+        subject.look_at(subject.model.complete(query[:length], options, context=context), options)
     return len(lengths)
 
 
@@ -125,7 +132,8 @@ def ask_for_a_batch(subject: Subject, chance: random.Random) -> int:
     """Complete several prefixes at once, on all cores."""
     options = random_options(chance)
     prefixes = [random_text(chance) for _ in range(chance.choice([0, 1, 9]))]
-    for found in subject.model.complete_batch(prefixes, options):
+    contexts = [random_context(chance) for _ in prefixes]
+    for found in subject.model.complete_batch(prefixes, options, contexts=contexts):
         subject.look_at(found, options)
     return len(prefixes)
 

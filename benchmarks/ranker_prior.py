@@ -160,7 +160,8 @@ def main() -> None:
             if named in arguments.sessions:
                 in_sessions.append(asked(model, rows, 3000, 300))
                 test[f"{named} with context"] = asked(model, held_out, 2000, 0)
-    weights = fit_mixture(initial(arguments.units), join(valid))
+    mixture = fit_mixture(initial(1), join(valid)).mixture  # its units say nothing yet
+    weights = replace(initial(arguments.units), mixture=mixture)
     offers = with_mixture(join([*valid, *in_sessions]), weights.mixture)
     mean, scale = scales(offers)
     linear = np.where(np.arange(len(scale)) == feature_place("estimate"), scale, 0).astype(np.float32)

@@ -25,6 +25,9 @@ def complete(
     given: dict[str, Any],
     no_verify: NoVerify = False,
     scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
+    context: Annotated[
+        list[str] | None, typer.Option("--context", help="An earlier query of the session; several, the oldest first.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the likeliest completions of each PREFIX.
@@ -35,7 +38,7 @@ def complete(
     completer = filtered(load(model, verify=not no_verify), filtering)
     several = prefixes is None or len(prefixes) > 1
     for prefix in _stdin_lines() if prefixes is None else prefixes:
-        completions = completer.complete(prefix, options)
+        completions = completer.complete(prefix, options, context=context or ())
         if as_json:
             _print_json(prefix, completions)
             continue
