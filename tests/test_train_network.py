@@ -115,12 +115,13 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from halfword.data.dataset import open_dataset
-from halfword.training.network.learn_network import learn_network
+from halfword.training.network.learn_network import LearnOptions, learn_network
 from halfword.training.network.train_network import RunOptions
 from tests.test_train_network import SMALL, stop_after
 stop = stop_after(int(sys.argv[3]), lambda: os.kill(os.getpid(), signal.SIGKILL))
 run = RunOptions(device="cpu", checkpoint_minutes=0)
-learn_network(open_dataset(Path(sys.argv[1])), Path(sys.argv[2]), SMALL, run, stop)
+what = LearnOptions(network=SMALL, hold_out=True)
+learn_network(open_dataset(Path(sys.argv[1])), Path(sys.argv[2]), what, run, stop)
 """
 
 
@@ -256,7 +257,7 @@ from halfword.training.options import TrainOptions
 from halfword.training.train import train
 from tests.training import SMALL
 options = changed(SMALL, {"recurrent_dropout": 0.0, "batch": int(sys.argv[3])})
-options = TrainOptions(parts=("network",), network=options, device="cpu")
+options = TrainOptions(parts=("network",), network=options, device="cpu", hold_out=True)
 train(open_dataset(Path(sys.argv[1])), Path(sys.argv[2]), options)
 """
 

@@ -34,7 +34,7 @@ class SearchOptions:
     # model's policy chooses beam and haste per prefix, and whether the network is asked (a single part: exact search)
     conditional: bool = True  # score log p(text | prefix); else log p(text)
     min_probability: float | None = option(
-        None, "Offer nothing less likely than this; left out, what the model's training found worth showing."
+        None, "Offer nothing less likely than this; left out, what the model's training found worth showing.", rare=True
     )
     invent: Invent = option(Invent.CAREFUL, "Offer words that nobody typed: never, careful (likely ones) or freely.")
     deadline_ms: float | None = None  # return the best found by then

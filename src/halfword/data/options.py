@@ -139,7 +139,7 @@ class PrepareOptions:
     # A file as `core.rules` describes it.
     blocklist: Path | None = option(None, "Rules, one per line: what is left out.")
     block: tuple[str, ...] = option((), "Leave out this kind of harm, such as slurs.", commas=True, rare=True)
-    no_sessions: bool = option(False, "Do not keep who searched what after what.")
+    no_sessions: bool = option(False, "Do not keep who searched what after what.", rare=True)
     session_gap: float = option(30.0, "Minutes without a query after which a new session begins.", rare=True)
     engine: Engine = option(Engine.DUCKDB, "duckdb or spark.")
     spark_master: str = option("local[*]", "Where Spark runs.", rare=True)
