@@ -34,7 +34,6 @@ struct Proposal {
   double model_score = -std::numeric_limits<double>::infinity();  // log p(text | reading) by the language model
   double companions = 0.0;                                        // its probability by words typed together
   double spellings = 0.0;                                         // and by other spellings of typed queries
-  std::uint32_t unseen_words = 0;                                 // words that occur in no training query
   bool searched = false;                                          // the language model's search found it
   bool copied = false;                                            // the session source proposed it
   SessionEvidence session;
