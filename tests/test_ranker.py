@@ -87,6 +87,8 @@ def test_the_weights_with_a_context_start_from_those_without() -> None:
     assert moved.none == pytest.approx(session.none - 1, abs=1e-5)
     assert moved.linear == pytest.approx(session.linear + session.scale / prior.scale, rel=1e-4, abs=1e-4)
     assert moved.hidden == pytest.approx(session.hidden, abs=1e-5)
+    unmoved = own.moved(prior, session, 0.0)
+    assert cross_entropy(unmoved, made_up(50)) == pytest.approx(cross_entropy(own, made_up(50)), rel=1e-3)
 
 
 def test_other_scales_and_silent_units_change_no_probability() -> None:

@@ -38,6 +38,7 @@ _RATE = 5e-3  # of Adam, at its highest
 _CLOSENESS = 10.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
 _SESSION_EPOCHS = 20
 _SESSION_CLOSENESS = 1.0
+_SESSION_PRIOR = 2_000.0  # rows with a context that count as much as the sessions of public logs
 _PENALTIES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)  # nats per added character
 _PARTIAL_WORTH = 0.25  # of PMRR beside MRR, when the order of the answers is chosen
 _SHOWN = 10
@@ -92,18 +93,22 @@ class RankerWeights:
             output=np.pad(self.output, (0, more)),
         )
 
-    def moved(self, start: Self, end: Self) -> Self:
-        """Return these weights changed as much as `end` differs from `start`, which may have fewer hidden units.
+    def moved(self, start: Self, end: Self, share: float = 1.0) -> Self:
+        """Return these weights changed by a share of what `end` differs from `start`, which may have fewer hidden units.
 
-        The weights are compared as if all features were divided by the scale of `end`.
+        The weights are compared as if all features were divided by the scale of `end`. Units that `start` lacks look
+        at the same features as in `end`; their share of the output is smaller.
         """
         begun, own = start.rescaled(end.scale), self.rescaled(end.scale)
-        moved = {}
+        known, moved = len(start.output), {}
         for name in _FITTED:
-            target, base, mine = getattr(end, name), getattr(begun, name), getattr(own, name)
-            change = target.copy()
-            change[: len(base)] -= base
-            change[: len(mine)] += mine
+            change = getattr(end, name).copy()
+            change[: len(getattr(begun, name))] -= getattr(begun, name)
+            if name in ("hidden", "hidden_bias"):
+                change[:known] *= share
+            else:
+                change *= share
+            change[: len(getattr(own, name))] += getattr(own, name)
             moved[name] = change
         return replace(own, **moved)
 
@@ -140,8 +145,9 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
 
     Where rows have a context, these weights are fitted to them.
     """
-    start = weights.moved(RankerWeights.read(), RankerWeights.read(part="session"))
     with_context = [row for row in rows if row.context]
+    share = _SESSION_PRIOR / (_SESSION_PRIOR + len(with_context))
+    start = weights.moved(RankerWeights.read(), RankerWeights.read(part="session"), share)
     if not with_context:
         return start
     asked = at_hashed_prefix(with_context) + at_every_prefix(with_context[:WALKED_IN_SESSIONS])
