@@ -96,8 +96,8 @@ class RankerWeights:
     def moved(self, start: Self, end: Self, share: float = 1.0) -> Self:
         """Return these weights changed by a share of what `end` differs from `start`.
 
-        `start` may have fewer hidden units. The weights are compared as if all features were divided by the scale of `end`. Units that `start` lacks look
-        at the same features as in `end`; their share of the output is smaller.
+        `start` may have fewer hidden units. The weights are compared as if all features were divided by the scale of
+        `end`. Units that `start` lacks look at the same features as in `end`; their share of the output is smaller.
         """
         begun, own = start.rescaled(end.scale), self.rescaled(end.scale)
         known, moved = len(start.output), {}
