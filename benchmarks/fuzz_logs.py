@@ -34,6 +34,7 @@ from random_logs import write_log
 HANG_SECONDS = 600  # on the clock, however busy the machine is
 SECONDS, SECONDS_PER_MB = 10.0, 1.0  # of processor time, for a log of so many MB unpacked
 MEMORY_MIB = 1024  # of the process, Python and its libraries included
+LARGE_LOG = 1 << 20  # bytes; what such a log leaves in the process would be taken for that of the next one
 
 
 @dataclass(slots=True)
@@ -163,6 +164,9 @@ class Worker:
             if self._channel.poll(HANG_SECONDS):
                 tried = self._channel.recv()
                 assert isinstance(tried, Tried)
+                if tried.bytes > LARGE_LOG:
+                    self.end()
+                    self._start()
                 return tried
             fault = {"hangs": f"for {HANG_SECONDS} s"}
         except EOFError:
