@@ -117,5 +117,5 @@ def test_a_log_that_folding_does_not_change_stores_nothing(tmp_path: Path) -> No
 
 
 def test_a_word_may_occur_more_often_than_an_index_can_say() -> None:
-    counts = {query: LARGEST_COUNT for query in ("café", "café paris")}
+    counts = dict.fromkeys(("café", "café paris"), LARGEST_COUNT)
     assert learn_forms(counts).keys() == learn_forms(dict.fromkeys(counts, 1000)).keys() != set()
