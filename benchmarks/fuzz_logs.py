@@ -188,12 +188,12 @@ def fuzz(arguments: argparse.Namespace) -> dict[str, Any]:
     outcomes: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     examples: dict[str, dict[int, str]] = {}
-    slowest = largest = 0.0
+    slowest, largest = (0.0, 0), (0, 0)  # with the numbers of their logs
     worker = Worker(arguments.seed)
     while number == arguments.first or time.monotonic() < end:
         tried = worker.try_log(number)
         outcomes[tried.outcome] += 1
-        slowest, largest = max(slowest, tried.seconds), max(largest, tried.memory)
+        slowest, largest = max(slowest, (tried.seconds, number)), max(largest, (tried.memory, number))
         for fault, example in tried.faults.items():
             faults[fault] += 1
             print(json.dumps({"log": number, "fault": fault, "example": example}), file=sys.stderr, flush=True)
@@ -206,8 +206,8 @@ def fuzz(arguments: argparse.Namespace) -> dict[str, Any]:
         "seed": arguments.seed,
         "logs": number - arguments.first,
         "outcomes": dict(outcomes),
-        "slowest_processor_seconds": round(slowest, 1),
-        "largest_memory_mib": largest,
+        "slowest": {"processor_seconds": round(slowest[0], 1), "log": slowest[1]},
+        "largest": {"memory_mib": largest[0], "log": largest[1]},
         "faults": dict(faults),
         "examples": examples,
     }
