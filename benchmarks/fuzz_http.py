@@ -41,6 +41,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n
 LONGEST_WAIT = 20.0  # seconds per request; the server itself allows 10 for each of its phases
 MOST_PATIENCE = 300.0  # seconds for everything that a client does on one connection
 STATUS_SECONDS = 60.0
+TOO_SLOW = 408
 Waited = dict[int, float]  # process: seconds
 HANG_UP_AT_ONCE = struct.pack("ii", 1, 0)  # closing sends a reset
 
@@ -58,6 +59,7 @@ class Found:
     def fault(self, name: str, example: object) -> None:
         """Count a fault, and keep what led to the first of its kind."""
         self.faults[name] += 1
+        print(json.dumps({"fault": name, "example": repr(example)[:2000]}), file=sys.stderr, flush=True)
         self.examples.setdefault(name, repr(example)[:2000])
 
     def late(self, name: str, example: object, limit: float, waited: Waited) -> None:
@@ -86,9 +88,14 @@ async def ask_honestly(port: int, questions: list[Question], chance: random.Rand
             begin, waited, limit = time.monotonic(), found.starved(), LONGEST_WAIT * len(together)
             raw, pieces = b"".join(question.request for question in together), chance.choice((1, 1, 2, 5, 40))
             async with asyncio.timeout(limit), asyncio.TaskGroup() as group:
-                group.create_task(line.send(raw, sorted(chance.choices(range(len(raw)), k=pieces - 1))))
+                cuts = sorted(chance.choices(range(len(raw)), k=pieces - 1))
+                sending = group.create_task(line.send(raw, cuts))
                 for question in together:
-                    judge(question, *await line.reply(), found)
+                    status, body = await line.reply()
+                    if status == TOO_SLOW and not sending.done():  # and we were, among all that this program does
+                        found.counts["honest: sent too slowly"] += 1
+                    else:
+                        judge(question, status, body, found)
             found.took("honest answer", begin)
             await asyncio.sleep(PAUSE)
     except* TimeoutError:
