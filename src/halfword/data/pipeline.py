@@ -97,7 +97,8 @@ def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordB
 
 def _check_broken(log: Any, files: list[LogFile]) -> dict[str, Any]:
     """Return how many rows were read and how many cannot be used for which reason; an error if too many are broken."""
-    groups = log.group_by("problem").agg(rows=log.count(), first=log.row.min()).to_pyarrow().to_pylist()
+    rows = log.problem.isnull().ifelse(1, log["count"])  # a row with a problem stands for several
+    groups = log.group_by("problem").agg(rows=rows.sum(), first=log.row.min()).to_pyarrow().to_pylist()
     read = sum(group["rows"] for group in groups)
     broken = [group for group in groups if group["problem"] not in (None, *NOT_BROKEN)]
     share = sum(group["rows"] for group in broken) / max(read, 1)

@@ -12,6 +12,7 @@ from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.filters import read_blocklist
 from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.printable import printable
 from halfword.core.text import Profile, profile_named
 from halfword.core.verify import content_digest
 from halfword.search.filtered import Filtered
@@ -97,7 +98,7 @@ class Models:
         """The failure without the folders in which files lie: the whole world may read it."""
         text = self.failure
         for file in self._options.files:
-            text = text and text.replace(str(file), file.name)
+            text = text and text.replace(printable(str(file)), printable(file.name))  # as errors write names
         return text and _FOLDERS.sub("", text)
 
     def _load(self, snapshot: Snapshot, *, verify: bool) -> Served:

@@ -20,7 +20,7 @@ from halfword.core.text import Profile
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
-from halfword.training.folding import fold_queries, learn_forms
+from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
 from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.known_words import shared_words, word_arrays
@@ -28,8 +28,6 @@ from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
-
-_LARGEST_COUNT = 2**32 - 1
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
@@ -195,7 +193,7 @@ def _fitted(
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
     """Return the popularity index of `counts`, as arrays for a model file."""
-    too_large = next((query for query, count in counts.items() if count > _LARGEST_COUNT), None)
+    too_large = next((query for query, count in counts.items() if count > LARGEST_COUNT), None)
     if too_large is not None:
         raise OptionError(f"the count of {too_large!r} is {counts[too_large]}; scale the counts below 2^32")
     arrays = import_engine().popular_arrays(list(counts.items()))
