@@ -129,7 +129,7 @@ class Model:
         """Refuse what this model cannot promise."""
         if options.invent == Invent.NEVER and self.parts != ("popular",) and not self._lists_words:
             raise OptionError(
-                f'{self.path.name} has no list of words to keep to; without invent="never" it completes, '
+                'this model has no list of words to keep to; without invent="never" it completes, '
                 "and trained again with popularity it has one"
             )
         return options
