@@ -78,6 +78,14 @@ def test_the_least_probability_of_the_policy_counts_unless_another_is_asked_for(
     assert model.complete("a", invent="freely", min_probability=0.0) == everything
 
 
+def test_an_empty_prefix_shows_what_is_popular_however_small_its_share(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, min_probability=0.9)
+    model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
+    assert model.complete("")
+    assert not model.complete("", min_probability=0.9)
+    assert not model.complete("ab")
+
+
 def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Path) -> None:
     counts = {"dvd player": 9, "dvd players": 4, "dvd-player": 3, "dvd play": 2}
     pieces = tuple("dvplayers- ")
