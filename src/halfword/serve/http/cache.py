@@ -62,5 +62,5 @@ class Cache:
 
 
 def _size_of(found: Found) -> int:
-    texts = sum([getsizeof(completion.text) for completion in found.completions])
+    texts = sum([getsizeof(each.text) + getsizeof(each.display) for each in found.completions])
     return _ENTRY_BYTES + getsizeof(found.typed) + _COMPLETION_BYTES * len(found.completions) + texts

@@ -175,7 +175,8 @@ def _schemas(limits: Limits, search: SearchOptions) -> Json:
             text=text,
             score={"type": ["number", "null"], "description": "log p(text | prefix), the natural logarithm"},
             source={"type": "string", "enum": ["popular", "model", "both", "session"]},
-            highlight=_object(typed=text, added=text),
+            display=text | {"description": "The text as most people write it, with their capitals."},
+            highlight=_object(typed=text, added=text) | {"description": "The display in two parts."},
         ),
         "Answer": _object(prefix=prefix, completions=completions, timed_out=cut, took_ms=took, model=model),
         "Batch": {
