@@ -13,7 +13,8 @@
 
 namespace halfword {
 
-Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings) : policy_(policy) {
+Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings)
+    : policy_(policy), displays_(file) {
   if (settings.popular) {
     popular_.emplace(file);
     if (file.holds("popular.folded.text")) folded_.emplace(file, *popular_);
@@ -42,6 +43,12 @@ const ModelSearch& Completer::language_model() const {
 }
 
 Answer Completer::complete(const Request& request) const {
+  Answer answer = answer_to(request);
+  for (Completion& completion : answer.completions) displays_.dress(completion);
+  return answer;
+}
+
+Answer Completer::answer_to(const Request& request) const {
   if (ranker_) return show(request, propose(request));
   return model_ ? from_model(request) : from_popular(request);
 }

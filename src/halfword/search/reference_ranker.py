@@ -248,6 +248,7 @@ class PlainPipeline:
             ),
             options,
             self.policy,
+            empty=not prefix,
         )
         return Answer(Completion(text, scores[text], self._origin(text, proposals[text], session)) for text in shown)
 

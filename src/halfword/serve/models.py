@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Protocol
@@ -105,19 +105,19 @@ class Models:
         path, *blocklists = snapshot.paths
         model = load(path, verify=verify)
         profile = profile_named(str(model.card.profile))
-        _try(path, model)
+        _try(path, model, replace(self._options.search, deadline_ms=1000.0))
         rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
         completer = Filtered(model, rules) if blocklists else model
-        digest = fingerprint(path, *blocklists, settings=self._options.partly_allowed)
+        digest = fingerprint(path, *blocklists, settings=self._options.settings)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
 
 
-def _try(model: Path, completer: Answerer) -> None:
+def _try(model: Path, completer: Answerer, options: SearchOptions) -> None:
     """Complete a few prefixes: a file whose layout is right may still hold nonsense."""
     try:
         for prefix in _TRIALS:
-            for completion in completer.complete(prefix, SearchOptions(deadline_ms=1000)):
+            for completion in completer.complete(prefix, options):
                 completion.text.encode()
                 if not isfinite(completion.score):
                     raise ModelFileError(f"{model} gives {prefix!r} a score that is no number; copy or train it again")

@@ -16,10 +16,10 @@ from halfword.core.model_file import Array, check_model_output, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.progress import Event, Progress, named, quiet
 from halfword.core.scratch import scratch_folder
-from halfword.core.text import Profile
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
+from halfword.training.displays import learn_displays
 from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
 from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
@@ -71,7 +71,7 @@ class _Made:
 
 def _held_out(data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
-    arrays, parts = _with_counts(data.counts(Split.TRAIN), data.profile, learned, options, progress)
+    arrays, parts = _with_counts(data.counts(Split.TRAIN), data, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
     joined, policy, features = _fitted(arrays, card, data, output, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
@@ -82,7 +82,7 @@ def _with_all_rows(made: _Made, data: Dataset, learned: Learned, options: TrainO
     """Learn the parts again, from all rows; what joins them stays as it was fitted to rows that they did not know."""
     progress(Event("counting"))
     counts = data.all_counts()
-    arrays, parts = _with_counts(counts, data.profile, learn_all(learned, counts, options), options, progress)
+    arrays, parts = _with_counts(counts, data, learn_all(learned, counts, options), options, progress)
     return replace(made, arrays=arrays, parts=parts)
 
 
@@ -104,7 +104,7 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    counts: Mapping[str, int], profile: Profile, learned: Learned, options: TrainOptions, progress: Progress
+    counts: Mapping[str, int], data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
@@ -116,9 +116,9 @@ def _with_counts(
     if "popular" in options.parts:
         progress(Event("indexing the queries"))
         often = {query: count for query, count in counts.items() if count >= options.least_count}
-        arrays |= popular_arrays(often)
+        arrays |= popular_arrays(often) | learn_displays(often, data.displays())
         if len(options.parts) > 1:  # else nobody asks them
-            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=profile).blocks)
+            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=data.profile).blocks)
             known = learned.standing.background.words() if learned.standing is not None else set()
             arrays |= word_arrays(shared_words(counts, options.least_count), known)
             arrays |= learn_forms(often)

@@ -46,7 +46,7 @@ class App:
         self._hosts = AllowedHosts(options.hosts)
         self._clients = Clients(options.trusted_proxies)
         self._origins = {origin.encode() for origin in options.allowed_origins}
-        finder = Finder(options.queue, options.deadline_ms, metrics)
+        finder = Finder(options, metrics)
         self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
 
     def _routes_of(self, answers: Answers, pages: Pages) -> dict[str, dict[str, tuple[str, Handler]]]:
