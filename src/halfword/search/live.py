@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from halfword.core.errors import LiveError
 from halfword.core.journal import Reader, Writer
@@ -63,6 +64,7 @@ class Live:
         self._writer = None
         self._reader = None
         self._time = 0.0  # of the last change
+        self._lock = Lock()
         self.version = 0  # rises with every change that is applied
         if self.path is not None:
             if writes:
@@ -118,10 +120,14 @@ class Live:
         """Apply what others have written to the journal; tell whether there was anything."""
         if self._reader is None:
             return False
-        restarted, frames = self._reader.poll()
+        with self._lock:
+            return self._read(self._reader)
+
+    def _read(self, reader: Reader) -> bool:
+        restarted, frames = reader.poll()
         if restarted:
             self.model._engine.clear_changes()
-        about = self._reader.about
+        about = reader.about
         if not frames or about is None:
             return restarted
         learned = self.model.card.live

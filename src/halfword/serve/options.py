@@ -67,6 +67,9 @@ class ServeOptions(FilterOptions):
     )
     allowed_origins: tuple[str, ...] = option((), "Let pages of this origin ask; * for all.", "allow-origin")
     api_key_file: Path | None = option(None, "Keys, one per line; a request brings one.")
+    live: Path | None = option(None, "A journal of live changes; made if there is none.")
+    live_key_file: Path | None = option(None, "Keys of those who may change what is suggested, one per line.")
+    live_clients: int = option(5, "Different clients that must type a new query on one day.", rare=True)
     pad: bool = option(False, "Hide the length of every answer.", rare=True)
     public_url: str | None = option(None, "What browsers call this server, behind a proxy.", rare=True)
     log_requests: bool = option(False, "Log every request.")
@@ -77,6 +80,9 @@ class ServeOptions(FilterOptions):
         if self.log_queries:
             object.__setattr__(self, "log_requests", True)  # with what was typed
         _check("port", self.port, 0, 65_535)
+        _check("live-clients", self.live_clients, 1, 100)
+        if self.live is not None and self.live_key_file is None and self.api_key_file is None:
+            raise OptionError("live changes need a key; name a file of keys with --live-key-file")
         _check("workers", self.workers, 1, 1024)
         _check("connections", self.connections, 1, 60_000)
         _check("queue", self.queue, 0, 1_000_000)

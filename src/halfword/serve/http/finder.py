@@ -37,6 +37,8 @@ class Finder:
         self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
     ) -> Found:
         typed, count = normalise_prefix(asked.prefix, served.profile), asked.count
+        if served.live is not None:
+            served.cache.renew(served.live.version)
         # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
         known = None if asked.context else served.cache.get(typed, count)
         if known is not None:

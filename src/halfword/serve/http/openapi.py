@@ -12,12 +12,13 @@ from halfword.serve.http.asked import (
     SEARCH_FIELDS,
 )
 from halfword.serve.http.reply import CODES, SMALLEST_PADDED
+from halfword.serve.live.openapi import live_paths
 from halfword.serve.options import Limits
 
 Json = dict[str, Any]
 
 
-def document(limits: Limits) -> Json:
+def document(limits: Limits, *, live: bool = False) -> Json:
     """Return the description of every endpoint."""
     from halfword.core.version import __version__
 
@@ -29,7 +30,7 @@ def document(limits: Limits) -> Json:
             "description": "Finishes half-typed search queries.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "paths": _paths(limits),
+        "paths": _paths(limits) | (live_paths() if live else {}),
         "components": {"schemas": _schemas(limits), "responses": _refusals(), "securitySchemes": _SECURITY},
         "security": [{}, {"bearer": []}, {"key": []}],
     }
