@@ -32,6 +32,7 @@ from halfword.core.live import KINDS, Change, Kind
 from halfword.core.live_state import read_summed
 from halfword.core.text import normalise_query
 
+
 def prefixes_of(model: Model, count: int, seed: int = 1) -> list[str]:
     """Return prefixes of queries that the model suggests, of two characters and more."""
     chance, found = random.Random(seed), set()
@@ -58,7 +59,7 @@ def percentile(times: list[float], percent: int) -> float:
 
 def resident() -> int:
     for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
+        if line.startswith("RssAnon"):
             return int(line.split()[1]) * 1024
     return 0
 
@@ -75,7 +76,7 @@ def many_changes(model: Model, count: int) -> dict[str, Any]:
     del texts
     before, begin = resident(), time.perf_counter()
     for first in range(0, count, 20_000):
-        changed._engine.apply_changes(fields[first : first + 20_000], 1.0)
+        changed._engine.apply_changes(fields[first : first + 20_000], 1.0, first + 20_000 >= count)
     seconds = time.perf_counter() - begin
     memory = resident() - before
     old: list[float] = []
@@ -248,7 +249,9 @@ def rows_of(path: Path) -> Iterator[tuple[str, float, str]]:
         reader = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         names = next(reader)
         user, when, query = (names.index(name) for name in ("user", "time", "query"))
-        rows = [(row[user], datetime.fromisoformat(row[when]).timestamp(), normalise_query(row[query])) for row in reader]
+        rows = [
+            (row[user], datetime.fromisoformat(row[when]).timestamp(), normalise_query(row[query])) for row in reader
+        ]
     last: dict[tuple[str, str], float] = {}
     for name, moment, text in sorted((row for row in rows if len(row[2]) >= 3), key=lambda row: row[1]):
         repeated = moment - last.get((name, text), -1e9) < 1800
@@ -279,7 +282,8 @@ def replay(log: Path, folder: Path, sample: int) -> dict[str, Any]:
 
 
 def replayed(static: Model, changing: Model, later: list[tuple[str, float, str]], asked: set[int]) -> dict[str, float]:
-    chance, sums, waiting = random.Random(13), [0.0, 0.0], []
+    chance, sums = random.Random(13), [0.0, 0.0]
+    waiting: list[tuple[int, str, float, str]] = []
     kind = KINDS[Kind.TYPED]
     for place, (_, _, text) in enumerate(later):
         if place in asked:

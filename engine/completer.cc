@@ -78,8 +78,8 @@ Proposals Completer::propose(const Request& request, const LiveState* live) cons
 std::vector<Reading> Completer::readings_of(const Request& request, const LiveState* live) const {
   std::vector<Reading> readings{{request.typed}};
   if (!request.options.fold || !written_) return readings;
-  const double distinct = CurrentQueries(*popular_, nullptr, live).distinct(request.typed);
-  if (distinct >= policy_.folded_most_queries) return readings;
+  const CurrentQueries current(*popular_, nullptr, live);
+  if (current.are_begun(request.typed, policy_.folded_most_queries)) return readings;
   for (Reading& reading : written_->readings_of(request.typed, policy_)) readings.push_back(std::move(reading));
   return readings;
 }

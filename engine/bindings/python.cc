@@ -96,7 +96,7 @@ nb::list complete_batch(const Completer& completer, const std::vector<std::strin
 /// Changes as Python gives them: (kind, text, number, prefix), the kind by its place in LiveChange::Kind.
 using ChangeFields = std::tuple<int, std::string, double, std::string>;
 
-void apply_changes(const Completer& completer, std::vector<ChangeFields> given, double scale) {
+void apply_changes(const Completer& completer, std::vector<ChangeFields> given, double scale, bool publish) {
   nb::gil_scoped_release release;
   std::vector<LiveChange> changes;
   changes.reserve(given.size());
@@ -106,7 +106,7 @@ void apply_changes(const Completer& completer, std::vector<ChangeFields> given, 
     if (!sound) throw std::invalid_argument("a live change makes no sense");
     changes.push_back({static_cast<LiveChange::Kind>(kind), std::move(text), number, std::move(prefix)});
   }
-  completer.live().apply(changes, scale);
+  completer.live().apply(changes, scale, publish);
 }
 
 /// The changed queries after a text: (text, typed, weight, boost, count in the log, count).
@@ -455,7 +455,7 @@ NB_MODULE(_engine, module) {
       .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a,
            "contexts"_a = std::vector<Context>{})
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
-      .def("apply_changes", &apply_changes, "changes"_a, "scale"_a)
+      .def("apply_changes", &apply_changes, "changes"_a, "scale"_a, "publish"_a = true)
       .def("clear_changes", [](const Completer& completer) { completer.live().clear(); })
       .def("changed_queries", &changed_queries, "after"_a, "most"_a)
       .def("live_size", &live_size)

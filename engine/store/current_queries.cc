@@ -9,20 +9,32 @@ namespace {
 /// The changed queries of a range, the most typed first; ties are ordered by text.
 class MostTyped {
  public:
+  using Node = LiveQueries::Node;
+
   MostTyped(const LiveQueries& queries, std::string_view low, std::string_view high) {
     queries.cover(
-        low, high, [&](const LiveQueries::Node* node) { add_below(node); },
-        [&](const LiveQueries::Node* node) { add_single(node); });
+        low, high,
+        [&](const Node* node, std::string_view before) {
+          add_below(node, before);
+          sum_.add(node->summary);
+        },
+        [&](const Node* node) {
+          add_single(node);
+          sum_.add(LiveSum(node->value));
+        });
   }
 
+  /// What the changed queries of the range add to it.
+  const LiveSum& sum() const { return sum_; }
+
   /// The best one; null if there is none that was ever typed.
-  const LiveQueries::Node* best() {
+  const Node* best() {
     while (!heap_.empty() && !heap_.front().single) {
-      const LiveQueries::Node* const node = heap_.front().node;
+      const Item top = heap_.front();
       drop();
-      add_single(node);
-      add_below(node->left);
-      add_below(node->right);
+      add_single(top.node);
+      add_below(top.node->left, top.from);
+      add_below(top.node->right, top.node->text());
     }
     return heap_.empty() ? nullptr : heap_.front().node;
   }
@@ -35,13 +47,14 @@ class MostTyped {
  private:
   struct Item {
     double most;  // of a single query its count, else no count below the node is larger
-    const LiveQueries::Node* node;
+    const Node* node;
+    std::string_view from;  // of a single query its text, else one that is before all below the node
     bool single;
 
     bool operator<(const Item& other) const {
       if (most != other.most) return most < other.most;
-      if (single != other.single) return single;  // what may hold an earlier text of the same count comes first
-      return node->text() > other.node->text();
+      if (from != other.from) return from > other.from;
+      return other.single;  // what is below begins after `from`
     }
   };
 
@@ -51,12 +64,13 @@ class MostTyped {
     std::push_heap(heap_.begin(), heap_.end());
   }
 
-  void add_single(const LiveQueries::Node* node) { push({node->value.count(), node, true}); }
-  void add_below(const LiveQueries::Node* node) {
-    if (node != nullptr) push({static_cast<double>(node->summary.most), node, false});
+  void add_single(const Node* node) { push({node->value.count(), node, node->text(), true}); }
+  void add_below(const Node* node, std::string_view from) {
+    if (node != nullptr) push({static_cast<double>(node->summary.most), node, from, false});
   }
 
   std::vector<Item> heap_;
+  LiveSum sum_;
 };
 
 /// A query of the log, and by what it is ordered among others of the same count.
@@ -95,26 +109,26 @@ std::vector<TypedQuery> merge(const LiveState& live, MostTyped changed, std::siz
   return found;
 }
 
-}  // namespace
-
-/// The best of all queries between two texts, which lie between two places of the index.
-std::vector<TypedQuery> CurrentQueries::merged(std::string_view low, std::string_view high, std::size_t first,
-                                               std::size_t last, std::size_t count) const {
-  Popular::Stretches stretches(popular_, std::min(count, last - std::min(first, last)));
-  for (const auto& [from, to] : live_->skipped) {
+/// The best of changed queries and of those between two places of the index.
+std::vector<TypedQuery> merged(const Popular& popular, const LiveState& live, MostTyped changed, std::size_t first,
+                               std::size_t last, std::size_t count) {
+  Popular::Stretches stretches(popular, std::min(count, last - std::min(first, last)));
+  for (const auto& [from, to] : live.skipped) {
     if (to <= first || from >= last) continue;
     stretches.add(first, from);
     first = to;
   }
   stretches.add(first, last);
   return merge(
-      *live_, MostTyped(live_->queries, low, high), count, [&] { return stretches.most(); },
+      live, std::move(changed), count, [&] { return stretches.most(); },
       [&] {
-        TypedQuery query = popular_.at(stretches.take_best());
+        TypedQuery query = popular.at(stretches.take_best());
         std::string order = query.text;
         return Logged{std::move(query), std::move(order)};
       });
 }
+
+}  // namespace
 
 TypedQueries CurrentQueries::most_typed(std::string_view prefix, std::size_t count, bool echo) const {
   if (live_ == nullptr) return popular_.most_typed(prefix, count, echo);
@@ -129,13 +143,15 @@ TypedQueries CurrentQueries::most_typed(std::string_view prefix, std::size_t cou
     typed.total -= popular_.sum_of(begin, stop);
     typed.distinct -= static_cast<double>(stop - begin);
   }
-  const LiveSum changed = live_->queries.between(prefix, end);
-  typed.total = (typed.total + changed.total) * live_->scale;
-  typed.distinct += changed.distinct;
-  typed.itself = prefix.empty() ? 0.0 : count_of(prefix, 0, size());
   const std::string low = prefix.empty() ? std::string() : std::string(prefix).append(1, '\0');
+  MostTyped changed(live_->queries, low, end);
+  LiveSum sum = changed.sum();
+  if (const LiveQuery* exactly = prefix.empty() ? nullptr : live_->find(prefix)) sum.add(LiveSum(*exactly));
+  typed.total = (typed.total + sum.total) * live_->scale;
+  typed.distinct += sum.distinct;
+  typed.itself = prefix.empty() ? 0.0 : count_of(prefix, 0, size());
   const bool is_there = place.exact && place.position < last;
-  typed.queries = merged(low, end, is_there ? first + 1 : first, last, count);
+  typed.queries = merged(popular_, *live_, std::move(changed), is_there ? first + 1 : first, last, count);
   if (echo && prefix.ends_with(' ')) add_itself(prefix.substr(0, prefix.size() - 1), count, typed);
   return typed;
 }
@@ -164,7 +180,7 @@ double CurrentQueries::count_of(std::string_view query, std::size_t first, std::
 std::vector<TypedQuery> CurrentQueries::best_of(std::string_view prefix, std::size_t count) const {
   if (live_ != nullptr) {
     const auto [first, last] = popular_.range_of(prefix);
-    return merged(prefix, after_all(prefix), first, last, count);
+    return merged(popular_, *live_, MostTyped(live_->queries, prefix, after_all(prefix)), first, last, count);
   }
   std::vector<TypedQuery> found;
   for (const std::size_t position : popular_.best_of(prefix, count)) found.push_back(popular_.at(position));
@@ -193,14 +209,15 @@ std::vector<TypedQuery> CurrentQueries::best_folded(std::string_view key, std::s
       });
 }
 
-double CurrentQueries::distinct(std::string_view prefix) const {
+bool CurrentQueries::are_begun(std::string_view prefix, double least) const {
   const auto [first, last] = popular_.range_of(prefix);
   double found = static_cast<double>(last - first);
-  if (live_ == nullptr) return found;
+  if (live_ == nullptr) return found >= least;
   for (const auto& [from, to] : live_->skipped) {
     found -= static_cast<double>(std::min(to, last) - std::min(std::max(from, first), std::min(to, last)));
   }
-  return found + live_->queries.between(prefix, after_all(prefix)).distinct;
+  if (found - static_cast<double>(live_->silenced) >= least) return true;
+  return found + live_->queries.between(prefix, after_all(prefix)).distinct >= least;
 }
 
 }  // namespace halfword

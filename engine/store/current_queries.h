@@ -30,8 +30,8 @@ class CurrentQueries {
   /// The `count` most typed queries that are not their own key and have a key that begins with `key`.
   std::vector<TypedQuery> best_folded(std::string_view key, std::size_t count) const;
 
-  /// How many different queries begin with `prefix`.
-  double distinct(std::string_view prefix) const;
+  /// Whether so many different queries begin with `prefix`.
+  bool are_begun(std::string_view prefix, double least) const;
 
   /// Whether any query of this moment is not its own key.
   bool holds_folded() const { return folded_ != nullptr || (live_ != nullptr && !live_->folded.empty()); }
@@ -39,8 +39,6 @@ class CurrentQueries {
   std::size_t size() const { return popular_.size(); }
 
  private:
-  std::vector<TypedQuery> merged(std::string_view low, std::string_view high, std::size_t first, std::size_t last,
-                                 std::size_t count) const;
   void add_itself(std::string_view text, std::size_t count, TypedQueries& typed) const;
 
   const Popular& popular_;

@@ -21,11 +21,20 @@ std::string folded_entry(std::string_view key, std::string_view text) {
 Live::Live(const Popular& popular, const FoldedQueries* folded, const Lexicon* lexicon)
     : popular_(popular), folded_(folded), lexicon_(lexicon) {}
 
-void Live::apply(std::span<const LiveChange> changes, double scale) {
+void Live::apply(std::span<const LiveChange> changes, double scale, bool publish) {
   const std::lock_guard lock(writing_);
-  for (const LiveChange& change : changes) apply(change);
+  std::vector<const LiveChange*> order;
+  order.reserve(changes.size());
+  for (const LiveChange& change : changes) order.push_back(&change);
+  const auto is_count = [](const LiveChange& change) { return change.kind == LiveChange::Kind::typed; };
+  if (std::all_of(changes.begin(), changes.end(), is_count)) {  // in any order: neighbours share most of their way
+    std::stable_sort(order.begin(), order.end(),
+                     [](const LiveChange* left, const LiveChange* right) { return left->text < right->text; });
+  }
+  for (const LiveChange* change : order) apply(*change);
   judge_all();
   next_.scale = scale;
+  if (!publish) return;
   published_.store(std::make_shared<const LiveState>(next_), std::memory_order_release);
 }
 
@@ -88,6 +97,8 @@ void Live::put(std::string_view text, LiveQuery query) {
     }
     next_.filter->add(text);
   }
+  if (!is_new && LiveSum(*known).distinct < 0) --next_.silenced;
+  if (LiveSum(query).distinct < 0) ++next_.silenced;
   next_.queries.set(text, query);
   put_words(text, was_shown, query.logged == 0 && query.count() > 0.0);
   if (is_plain(text)) return;

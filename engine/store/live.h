@@ -35,8 +35,9 @@ class Live {
   /// `folded` and `lexicon` may be null.
   Live(const Popular& popular, const FoldedQueries* folded, const Lexicon* lexicon);
 
-  /// Apply changes; readers see all of them or none. Every count is multiplied by `scale` where it is read.
-  void apply(std::span<const LiveChange> changes, double scale);
+  /// Apply changes; readers see all of them or none. Every count is multiplied by `scale` where it is read. What is not
+  /// published yet is seen with the next changes that are: loading many is faster and takes less memory so.
+  void apply(std::span<const LiveChange> changes, double scale, bool publish = true);
 
   /// Forget all changes.
   void clear();

@@ -104,6 +104,7 @@ struct LiveState {
   std::shared_ptr<const std::map<std::string, std::vector<Pin>, std::less<>>> pins;
   std::shared_ptr<LiveFilter> filter;
   double scale = 1.0;            // what every count is multiplied by where it is read (decay)
+  std::uint64_t silenced = 0;    // queries of the log that are never suggested now, each by a change of its own
   std::uint64_t beginnings = 0;  // keys that are removed with everything that begins so
 
   /// Whether a text is removed, in whatever way it is written.

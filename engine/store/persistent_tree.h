@@ -29,7 +29,7 @@ class PersistentTree {
   /// A text of the tree, its value, and what is below it.
   class Node {
    public:
-    std::string_view text() const { return {const_cast<Node*>(this)->bytes(), length_}; }
+    std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), length_}; }
 
     Node* left = nullptr;
     Node* right = nullptr;
@@ -39,19 +39,14 @@ class PersistentTree {
    private:
     friend class PersistentTree;
 
-    Node(std::string_view text, std::uint32_t priority, const Value& its)
+    Node(std::string_view text, std::uint16_t priority, const Value& its)
         : summary(its), value(its), priority_(priority), length_(static_cast<std::uint16_t>(text.size())) {
-      std::copy(text.begin(), text.end(), bytes());
+      std::copy(text.begin(), text.end(), reinterpret_cast<char*>(this + 1));
     }
 
-    char* bytes() { return reinterpret_cast<char*>(&first_bytes_); }
-
-    static constexpr std::size_t inside = 6;
-
-    std::uint32_t priority_;
     std::atomic<std::uint32_t> references_{1};
-    std::uint16_t length_;
-    char first_bytes_[inside];  // of the text; the others lie behind the node
+    std::uint16_t priority_;
+    std::uint16_t length_;  // of the text, which lies behind the node
   };
 
   static constexpr std::size_t longest_text = UINT16_MAX;
@@ -100,8 +95,8 @@ class PersistentTree {
     return found;
   }
 
-  /// Call `whole` with each largest subtree between two texts, from `low` to before `high`, and `single` with each text
-  /// between them that is in no such subtree. An empty `high` is after all texts.
+  /// Call `whole` with each largest subtree between two texts, and the text before it, from `low` to before `high`, and
+  /// `single` with each text between them that is in no such subtree. An empty `high` is after all texts.
   template <typename Whole, typename Single>
   void cover(std::string_view low, std::string_view high, const Whole& whole, const Single& single) const {
     const auto before_end = [&](const Node* node) { return high.empty() || node->text() < high; };
@@ -112,16 +107,18 @@ class PersistentTree {
       const bool inside = node->text() >= low;
       if (inside) {
         single(node);
-        if (node->right != nullptr) whole(node->right);
+        if (node->right != nullptr) whole(node->right, node->text());
       }
       node = inside ? node->left : node->right;
     }
     single(top);
+    std::string_view before = top->text();
     for (const Node* node = top->right; node != nullptr;) {
       const bool inside = before_end(node);
       if (inside) {
         single(node);
-        if (node->left != nullptr) whole(node->left);
+        if (node->left != nullptr) whole(node->left, before);
+        before = node->text();
       }
       node = inside ? node->right : node->left;
     }
@@ -131,7 +128,7 @@ class PersistentTree {
   Summary between(std::string_view low, std::string_view high) const {
     Summary sum;
     cover(
-        low, high, [&](const Node* node) { sum.add(node->summary); },
+        low, high, [&](const Node* node, std::string_view) { sum.add(node->summary); },
         [&](const Node* node) { sum.add(Summary(node->value)); });
     return sum;
   }
@@ -149,11 +146,9 @@ class PersistentTree {
     std::swap(bytes_, other.bytes_);
   }
 
-  static std::size_t bytes_of(std::size_t length) {
-    return sizeof(Node) + (length > Node::inside ? length - Node::inside : 0);
-  }
+  static std::size_t bytes_of(std::size_t length) { return sizeof(Node) + length; }
 
-  static Node* make(std::string_view text, std::uint32_t priority, const Value& value) {
+  static Node* make(std::string_view text, std::uint16_t priority, const Value& value) {
     return new (::operator new(bytes_of(text.size()))) Node(text, priority, value);
   }
 
@@ -206,7 +201,7 @@ class PersistentTree {
 
   Node* with(Node* node, std::string_view text, const Value& value) {
     if (node == nullptr) {
-      const auto priority = static_cast<std::uint32_t>(std::hash<std::string_view>()(text) >> 32);
+      const auto priority = static_cast<std::uint16_t>(std::hash<std::string_view>()(text) >> 48);
       ++size_;
       bytes_ += bytes_of(text.size());
       return make(text, priority, value);

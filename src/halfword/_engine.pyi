@@ -139,8 +139,11 @@ class Completer:
         and of the prefix the total and distinct counts, with itself and without.
         """
 
-    def apply_changes(self, changes: Sequence[tuple[int, str, float, str]], scale: float) -> None:
-        """Apply live changes (kind, text, number, prefix); every count is multiplied by `scale` where it is read."""
+    def apply_changes(self, changes: Sequence[tuple[int, str, float, str]], scale: float, publish: bool = True) -> None:
+        """Apply live changes (kind, text, number, prefix); every count is multiplied by `scale` where it is read.
+
+        What is not published yet is seen with the next changes that are.
+        """
 
     def clear_changes(self) -> None: ...
     def changed_queries(self, after: str, most: int) -> list[tuple[str, float, float, float, int, float]]:

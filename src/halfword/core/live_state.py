@@ -137,6 +137,16 @@ class Removed:
                 by_length[len(key)].add(key)
         self._beginnings = dict(by_length)
 
+    @classmethod
+    def all_of(cls, several: Iterable["Removed"]) -> "Removed":
+        """Return what any of several removes."""
+        joined = cls()
+        for each in several:
+            joined._exact |= each._exact
+            for length, found in each._beginnings.items():
+                joined._beginnings.setdefault(length, set()).update(found)
+        return joined
+
     def __bool__(self) -> bool:
         return bool(self._exact or self._beginnings)
 

@@ -137,14 +137,13 @@ class Live:
             self._time = max(self._time, frame.time)
             waiting += _fields(frame.changes, growth(about, frame.time), counts=frame.number > folded)
             if len(waiting) >= _AT_ONCE:
-                self._give(waiting, 1.0 / growth(about, self._time))
+                self._give(waiting, 1.0 / growth(about, self._time), publish=False)
                 waiting = []
         self._give(waiting, 1.0 / growth(about, self._time))
         return True
 
-    def _give(self, fields: list[tuple[int, str, float, str]], scale: float) -> None:
-        for begin in range(0, len(fields), _AT_ONCE) or (0,):
-            self.model._engine.apply_changes(fields[begin : begin + _AT_ONCE], scale)
+    def _give(self, fields: list[tuple[int, str, float, str]], scale: float, *, publish: bool = True) -> None:
+        self.model._engine.apply_changes(fields, scale, publish)
         self.version += 1
 
     def removes(self, text: str) -> bool:
