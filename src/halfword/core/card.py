@@ -114,6 +114,14 @@ class LearnedCard(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LiveCard(_Record):
+    """How far a journal of live changes was learned; its later counts come on top."""
+
+    journal: str | None = None
+    number: int | None = None  # of the last change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card(_Record):
     """What a model file says of itself.
 
@@ -131,6 +139,7 @@ class Card(_Record):
     data: Mapping[str, Any] | None = None  # where the queries came from, and what was dropped
     learned: LearnedCard | None = None  # None: not known, as in files of older versions
     background: BackgroundCard | None = None  # None: the log alone
+    live: LiveCard | None = None  # None: no live changes were learned
     source: str | None = None  # of a model that was imported
     note: str | None = None
     licence: str | None = None

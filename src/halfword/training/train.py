@@ -24,6 +24,7 @@ from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
 from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.known_words import shared_words, word_arrays
+from halfword.training.live import WithLive
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
@@ -34,6 +35,9 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     """Learn from `data`, write the model file `output` and return its card."""
     if options.drop_misspellings:
         data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
+    if options.live is not None or options.removed is not None:
+        data = WithLive.of(data, options.removed, options.live)
+        options = replace(options, live=None, removed=None)
     if options.best:
         from halfword.training.train_best import train_best
 
@@ -52,6 +56,8 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     if not options.hold_out:
         made = _with_all_rows(made, data, learned, options, named("all rows", progress))
     card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
+    if isinstance(data, WithLive) and not options.hold_out:
+        card = replace(card, live=data.card())
     progress(Event("writing the model"))
     write_model(output, {**made.arrays, **made.fitted}, card, policy=made.policy, features=made.features)
     checkpoint_path(output).unlink(missing_ok=True)

@@ -45,6 +45,8 @@ class Finder:
     ) -> Found:
         typed = normalise_prefix(asked.prefix, served.profile)
         key = Key(typed, asked.count or self._count, asked.chosen)
+        if served.live is not None:
+            served.cache.renew(served.live.version)
         # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
         known = None if asked.context else served.cache.get(key)
         if known is not None:
