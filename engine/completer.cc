@@ -156,7 +156,7 @@ Answer Completer::from_model(const Request& request) const {
   }
   options.min_probability = std::max(options.min_probability, 0.0);  // only a ranker has probabilities to judge by
   const Reading reading{request.typed};
-  SearchResult found = model_->complete({&reading, 1}, options, {}, deadline);
+  SearchResult found = model_->complete({&reading, 1}, Session(request.context).queries(), options, {}, deadline);
   return {std::move(found.completions), found.timed_out, found.cost};
 }
 

@@ -52,6 +52,7 @@ class Toy:
     spellings: bool = False  # whether queries are looked for in other spellings too
     arrays: Mapping[str, list[float]] = field(default_factory=dict)  # of 32-bit floats, that replace others
     policy: Policy = SHOWS_ALL
+    pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -64,6 +65,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= piece_arrays(toy, chance)
     if "network" in toy.parts:
         arrays |= network_arrays(random_weights(toy, chance))
+        arrays |= random_pointer(toy) if toy.pointer else {}
     if "ngram" in toy.parts:
         write_model(path, arrays, card)  # the engine cuts queries into the pieces of a file
         arrays |= memory_arrays(path, toy)
@@ -81,6 +83,15 @@ def write_toy(path: Path, toy: Toy) -> Path:
     features = import_engine().feature_names() if len(toy.parts) > 1 else ()
     write_model(path, arrays, card, policy=toy.policy, features=features)
     return path
+
+
+def random_pointer(toy: Toy) -> dict[str, Array]:
+    """Return a pointer that copies now and then."""
+    chance = np.random.default_rng(toy.seed + 1)
+    shapes = {"query": (toy.pointer, toy.hidden), "key": (toy.pointer, toy.hidden), "nothing": (toy.hidden,)}
+    shapes |= {"nothing_bias": (1,), "age": (3,), "by_class": (32,)}
+    values = {name: chance.normal(0, toy.spread, shape).astype("<f4") for name, shape in shapes.items()}
+    return {f"pointer.{name}": Array("F32", value.tobytes(), value.shape) for name, value in values.items()}
 
 
 def random_ranker(chance: np.random.Generator, part: str = "weights") -> RankerWeights:

@@ -81,6 +81,16 @@ class NetworkCard(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PointerCard(_Record):
+    """What copies from the session."""
+
+    size: int | None = None  # numbers of a key
+    rows: int | None = None  # that it was learned from
+    valid_alone: float | None = None  # nats per validation query, of the network by itself
+    valid_context: float | None = None  # and with the pointer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartsCard(_Record):
     """The parts of a model; None where it has none."""
 
@@ -88,6 +98,7 @@ class PartsCard(_Record):
     network: NetworkCard | None = None
     ngram: MemoryCard | None = None
     popular: PopularCard | None = None
+    pointer: PointerCard | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,9 @@ are learned again from all rows, and the fitted weights stay; with `hold_out` th
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halfword.core.card import BackgroundCard, Card, MemoryCard, PartsCard, PopularCard
 from halfword.core.errors import OptionError
@@ -30,6 +32,9 @@ from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
 
+if TYPE_CHECKING:  # it needs NumPy
+    from halfword.training.session_pointer import LearnedPointer
+
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
     """Learn from `data`, write the model file `output` and return its card."""
@@ -50,9 +55,13 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     learned = learn_pieces(data, output, options, progress)
     if not learned.writes:
         return _card(data, options, learned)
+    pointer = _pointer(learned, data, options, progress)
+    if pointer is not None:
+        parts = replace(learned.parts, pointer=pointer.card)
+        learned = replace(learned, arrays={**learned.arrays, **pointer.arrays}, parts=parts)
     made = _Made({}, learned.parts)
     if options.hold_out or len(options.parts) > 1:  # else there is nothing to fit
-        made = _held_out(data, output, learned, options, progress)
+        made = _held_out(data, output, learned, pointer, options, progress)
     if not options.hold_out:
         made = _with_all_rows(made, data, learned, options, named("all rows", progress))
     card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
@@ -75,11 +84,28 @@ class _Made:
     features: tuple[str, ...] = ()
 
 
-def _held_out(data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+def _pointer(learned: Learned, data: Dataset, options: TrainOptions, progress: Progress) -> "LearnedPointer | None":
+    """Learn what the network copies from sessions, where there are any; a network alone needs no PyTorch otherwise."""
+    if "network" not in options.parts or options.no_copying or find_spec("torch") is None:
+        return None
+    from halfword.training.session_pointer import learn_session_pointer
+
+    assert learned.pieces is not None
+    return learn_session_pointer(learned.arrays, learned.pieces, data, options.device, progress)
+
+
+def _held_out(
+    data: Dataset,
+    output: Path,
+    learned: Learned,
+    pointer: "LearnedPointer | None",
+    options: TrainOptions,
+    progress: Progress,
+) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
     arrays, parts = _with_counts(data.counts(Split.TRAIN), data, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
-    joined, policy, features = _fitted(arrays, card, data, output, options, progress)
+    joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
@@ -168,6 +194,7 @@ def _fitted(
     card: Card,
     data: Dataset,
     output: Path,
+    pointer: "LearnedPointer | None",
     options: TrainOptions,
     progress: Progress,
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
@@ -188,6 +215,11 @@ def _fitted(
             arrays = arrays | bounds()
             write_model(path, arrays, card)
             arrays = arrays | fit_mixture(path, [row.query for row in rows])
+            if pointer is not None and pointer.judged is not None:
+                from halfword.training.session_pointer import weigh_against_memory
+
+                write_model(path, arrays, card)
+                arrays = arrays | weigh_against_memory(path, pointer.judged)
         if ranked:
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
