@@ -14,6 +14,7 @@
 #include "sources/popular_source.h"
 #include "sources/source.h"
 #include "store/displays.h"
+#include "store/live.h"
 #include "store/model_file.h"
 #include "store/popular.h"
 
@@ -30,7 +31,7 @@ struct Settings {
 };
 
 /// The whole way from a request to an answer: readings, sources, ranker, policy. Never changes once loaded, but for its
-/// caches, so one instance serves every thread.
+/// caches and live changes, so one instance serves every thread.
 ///
 /// A model with popularity and a language model ranks the proposals of all sources. A model with one of the two alone
 /// answers by that source's own probabilities: shares of what was typed, or the language model's.
@@ -47,6 +48,12 @@ class Completer {
   /// The language model; throws where there is none.
   const ModelSearch& language_model() const;
 
+  /// Changes over popularity; throws where there is none.
+  Live& live() const;
+
+  /// How often a query was typed, with all changes; 0 without popularity.
+  double count_of(std::string_view query) const;
+
   /// How many different queries popularity knows.
   std::size_t queries() const { return popular_ ? popular_->size() : 0; }
 
@@ -54,9 +61,12 @@ class Completer {
   Answer answer_to(const Request& request) const;
   Answer from_popular(const Request& request) const;
   Answer from_model(const Request& request) const;
-  std::vector<Reading> readings_of(const Request& request) const;
-  Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options) const;
-  Answer show(const Request& request, Proposals proposals) const;
+  std::vector<Reading> readings_of(const Request& request, const LiveState* live) const;
+  Proposals propose(const Request& request, const LiveState* live) const;
+  Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
+                   const LiveState* live) const;
+  Answer show(const Request& request, Proposals proposals, const LiveState* live) const;
+  std::shared_ptr<const LiveState> changes() const;
 
   Policy policy_;
   std::optional<Popular> popular_;
@@ -67,6 +77,7 @@ class Completer {
   std::optional<Ranker> ranker_;
   Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
+  std::unique_ptr<Live> live_;
 };
 
 }  // namespace halfword

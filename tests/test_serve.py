@@ -432,7 +432,7 @@ def test_health_tells_of_the_process_and_readiness_of_the_model(client: Client) 
 
 
 def test_readiness_does_not_tell_where_files_lie(make_model: MakeModel, tmp_path: Path) -> None:
-    model, blocked = make_model(COUNTS), tmp_path / "lists" / "my list"
+    model, blocked = make_model(COUNTS), tmp_path / "secret \x1b lists" / "my list"
     blocked.parent.mkdir()
     blocked.write_text("web\n")
     client = client_for(model, blocklist=blocked)
@@ -444,6 +444,7 @@ def test_readiness_does_not_tell_where_files_lie(make_model: MakeModel, tmp_path
     blocked.unlink()
     assert not client.models.reload()
     assert str(tmp_path) not in client.ask("GET /readyz").body.decode()
+    assert "secret" not in client.ask("GET /readyz").body.decode()
     model.write_bytes(b"nonsense")
     assert not client.models.reload()
     assert str(tmp_path) not in client.ask("GET /readyz").body.decode()

@@ -52,6 +52,7 @@ class Toy:
     spellings: bool = False  # whether queries are looked for in other spellings too
     arrays: Mapping[str, list[float]] = field(default_factory=dict)  # of 32-bit floats, that replace others
     policy: Policy = SHOWS_ALL
+    pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -64,6 +65,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= piece_arrays(toy, chance)
     if "network" in toy.parts:
         arrays |= network_arrays(random_weights(toy, chance))
+        arrays |= random_pointer(toy) if toy.pointer else {}
     if "ngram" in toy.parts:
         write_model(path, arrays, card)  # the engine cuts queries into the pieces of a file
         arrays |= memory_arrays(path, toy)
@@ -72,7 +74,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
-        arrays |= random_ranker(chance).arrays()
+        arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())
     if toy.ending:
@@ -83,9 +85,18 @@ def write_toy(path: Path, toy: Toy) -> Path:
     return path
 
 
-def random_ranker(chance: np.random.Generator) -> RankerWeights:
+def random_pointer(toy: Toy) -> dict[str, Array]:
+    """Return a pointer that copies now and then."""
+    chance = np.random.default_rng(toy.seed + 1)
+    shapes = {"query": (toy.pointer, toy.hidden), "key": (toy.pointer, toy.hidden), "nothing": (toy.hidden,)}
+    shapes |= {"nothing_bias": (1,), "age": (3,), "by_class": (32,)}
+    values = {name: chance.normal(0, toy.spread, shape).astype("<f4") for name, shape in shapes.items()}
+    return {f"pointer.{name}": Array("F32", value.tobytes(), value.shape) for name, value in values.items()}
+
+
+def random_ranker(chance: np.random.Generator, part: str = "weights") -> RankerWeights:
     """Return the weights that ship, each a little changed."""
-    weights = RankerWeights.read()
+    weights = RankerWeights.read(part=part)
     names = ("linear", "hidden", "hidden_bias", "output", "none")
     shaken = {name: getattr(weights, name) for name in names}
     return replace(

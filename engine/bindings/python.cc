@@ -5,11 +5,13 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "completer.h"
 #include "lm/kernels/yardstick.h"
@@ -19,6 +21,7 @@
 #include "search/starts.h"
 #include "sources/companions.h"
 #include "sources/spellings.h"
+#include "store/live.h"
 #include "store/model_file.h"
 #include "store/popular.h"
 #include "text/escape.h"
@@ -92,6 +95,49 @@ nb::list complete_batch(const Completer& completer, const std::vector<std::strin
   nb::list list;
   for (const Answer& answer : answers) list.append(to_python(answer, type));
   return list;
+}
+
+/// Changes as Python gives them: (kind, text, number, prefix), the kind by its place in LiveChange::Kind.
+using ChangeFields = std::tuple<int, std::string, double, std::string>;
+
+void apply_changes(const Completer& completer, std::vector<ChangeFields> given, double scale, bool publish) {
+  nb::gil_scoped_release release;
+  std::vector<LiveChange> changes;
+  changes.reserve(given.size());
+  for (auto& [kind, text, number, prefix] : given) {
+    const bool sound = kind >= 0 && kind <= static_cast<int>(LiveChange::Kind::unpin) && !text.empty() &&
+                       text.size() <= LiveState::longest_text && std::isfinite(number);
+    if (!sound) throw std::invalid_argument("a live change makes no sense");
+    changes.push_back({static_cast<LiveChange::Kind>(kind), std::move(text), number, std::move(prefix)});
+  }
+  completer.live().apply(changes, scale, publish);
+}
+
+/// The changed queries after a text: (text, typed, weight, boost, count in the log, count).
+nb::list changed_queries(const Completer& completer, const std::string& after, std::size_t most) {
+  nb::list list;
+  const std::shared_ptr<const LiveState> state = completer.live().state();
+  if (!state) return list;
+  state->queries.visit(std::string(after).append(1, '\0'), {}, [&](const LiveQueries::Node& node) {
+    if (nb::len(list) == most) return false;
+    const LiveQuery& query = node.value;
+    list.append(nb::make_tuple(std::string(node.text()), query.typed, query.weight, query.boost, query.logged,
+                               query.count() * state->scale));
+    return true;
+  });
+  return list;
+}
+
+/// (changed queries, removals, bytes of memory).
+nb::tuple live_size(const Completer& completer) {
+  const std::shared_ptr<const LiveState> state = completer.live().state();
+  if (!state) return nb::make_tuple(0, 0, 0);
+  return nb::make_tuple(state->queries.size(), state->removed.size(), state->bytes());
+}
+
+bool removes(const Completer& completer, std::string_view text) {
+  const std::shared_ptr<const LiveState> state = completer.live().state();
+  return state && state->removes(text);
 }
 
 /// What one answer took: (pieces read, pieces of the longest hypothesis, rows, timed out, multiplications).
@@ -422,6 +468,12 @@ NB_MODULE(_engine, module) {
       .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a,
            "contexts"_a = std::vector<Context>{})
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
+      .def("apply_changes", &apply_changes, "changes"_a, "scale"_a, "publish"_a = true)
+      .def("clear_changes", [](const Completer& completer) { completer.live().clear(); })
+      .def("changed_queries", &changed_queries, "after"_a, "most"_a)
+      .def("live_size", &live_size)
+      .def("removes", &removes, "text"_a)
+      .def("count_of", &Completer::count_of, "query"_a)
       .def("propose_batch", &propose_batch, "prefixes"_a, "options"_a, "threads"_a,
            "contexts"_a = std::vector<Context>{})
       .def(

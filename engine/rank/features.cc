@@ -118,7 +118,7 @@ double characters_from(std::string_view text, std::size_t begin) {
 }
 
 std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
-                                  const Lexicon& words) {
+                                  const Lexicon& words, const LiveFlags* live_words) {
   const Estimator estimator(mixture, proposals);
   const Features shared = prefix_part(prefix, proposals.facts);
   const double lowest = lowest_found(proposals);
@@ -144,7 +144,7 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
     set(each, Feature::added_words, spaces_from(proposal.text, proposal.matched));
     set(each, Feature::breadth_of_added, breadth * added);
     const std::size_t begun = matched.rfind(' ') + 1;  // where the word begins that is being typed
-    const UnknownWords unknown = typed ? UnknownWords{} : words.unknown_words(from(proposal.text, begun));
+    const UnknownWords unknown = typed ? UnknownWords{} : words.unknown_words(from(proposal.text, begun), live_words);
     set(each, Feature::unseen_words, std::min(static_cast<double>(unknown.unseen), most_unseen));
     set(each, Feature::invented_words, std::min(static_cast<double>(unknown.invented), most_unseen));
     set(each, Feature::log_companions, log_of(proposal.companions));

@@ -108,6 +108,6 @@ double characters_from(std::string_view text, std::size_t begin);
 
 /// The features of every proposal for a prefix, in the order of the proposals.
 std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
-                                  const Lexicon& words);
+                                  const Lexicon& words, const LiveFlags* live_words = nullptr);
 
 }  // namespace halfword

@@ -49,7 +49,8 @@ class Admission {
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;
     const std::string_view text = proposal.text;
-    return words_.knows_all(text.substr(text.substr(0, proposal.matched).rfind(' ') + 1));
+    const LiveFlags* const live_words = ranked_.live == nullptr ? nullptr : &ranked_.live->words;
+    return words_.knows_all(text.substr(text.substr(0, proposal.matched).rfind(' ') + 1), live_words);
   }
 
  private:

@@ -69,6 +69,12 @@ class Proposals {
   /// counts, and a text that goes on from what was typed was found as typed.
   Proposal& at(std::string text, double log_reading, std::size_t matched);
 
+  /// Drop the proposals that `unwanted` holds of.
+  template <typename Unwanted>
+  void remove_if(const Unwanted& unwanted) {
+    if (std::erase_if(list_, unwanted) > 0) rehash(slots_.size());
+  }
+
   std::vector<Proposal>& list() { return list_; }
   const std::vector<Proposal>& list() const { return list_; }
 

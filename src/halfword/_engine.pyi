@@ -139,6 +139,21 @@ class Completer:
         and of the prefix the total and distinct counts, with itself and without.
         """
 
+    def apply_changes(self, changes: Sequence[tuple[int, str, float, str]], scale: float, publish: bool = True) -> None:
+        """Apply live changes (kind, text, number, prefix); every count is multiplied by `scale` where it is read.
+
+        What is not published yet is seen with the next changes that are.
+        """
+
+    def clear_changes(self) -> None: ...
+    def changed_queries(self, after: str, most: int) -> list[tuple[str, float, float, float, int, float]]:
+        """Return changed queries after a text: text, typed, weight, boost, count in the log, count."""
+
+    def live_size(self) -> tuple[int, int, int]:
+        """Return the number of changed queries, of removals, and their bytes of memory."""
+
+    def removes(self, text: str) -> bool: ...
+    def count_of(self, query: str) -> float: ...
     def segment(self, query: str) -> list[int]: ...
     def view(self, query: str) -> tuple[list[int], list[float], list[float]]: ...
     def segment_best(self, escaped: str, count: int) -> list[list[int]]: ...

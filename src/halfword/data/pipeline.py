@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -12,12 +13,13 @@ import pyarrow as pa
 
 from halfword.core.errors import LogError, OptionError
 from halfword.core.filters import Blocklist, FilterOptions, read_blocklist
+from halfword.core.live_state import Removed, read_removed
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.rules import Category
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, duckdb_log, sorted_batches, spark_log
-from halfword.data.counting import count_queries, leave_out, number_of, record_of
+from halfword.data.counting import Blocks, count_queries, leave_out, number_of, record_of
 from halfword.data.dataset import LEARN, Split
 from halfword.data.describe import described
 from halfword.data.displays import DISPLAY, with_displays
@@ -40,7 +42,7 @@ def prepare(
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
     check_dataset_output(output)
-    blocklist = _blocklist_of(options)
+    blocklist = _left_out(options)
     files = find_files(logs, options)
     _check_answerable(files, options)
     with (
@@ -67,6 +69,23 @@ def prepare(
         texts = (DISPLAY,) if DISPLAY in kept.columns else ()
         write_dataset(output, _batches(kept, folder, progress), about, numbers, sessions, texts)
     return funnel
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftOut:
+    """What a blocklist blocks, and what is removed."""
+
+    blocklist: Blocklist | None
+    removed: Removed
+
+    def blocks(self, text: str) -> bool:
+        return self.removed.removes(text) or (self.blocklist is not None and self.blocklist.blocks(text))
+
+
+def _left_out(options: PrepareOptions) -> Blocks | None:
+    """Return what is left out; None if nothing is."""
+    blocklist = _blocklist_of(options)
+    return blocklist if options.removed is None else _LeftOut(blocklist, read_removed(options.removed))
 
 
 def _blocklist_of(options: PrepareOptions) -> Blocklist | None:
@@ -101,7 +120,8 @@ def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordB
 
 def _check_broken(log: Any, files: list[LogFile]) -> dict[str, Any]:
     """Return how many rows were read and how many cannot be used for which reason; an error if too many are broken."""
-    groups = log.group_by("problem").agg(rows=log.count(), first=log.row.min()).to_pyarrow().to_pylist()
+    rows = log.problem.isnull().ifelse(1, log["count"])  # a row with a problem stands for several
+    groups = log.group_by("problem").agg(rows=rows.sum(), first=log.row.min()).to_pyarrow().to_pylist()
     read = sum(group["rows"] for group in groups)
     broken = [group for group in groups if group["problem"] not in (None, *NOT_BROKEN)]
     share = sum(group["rows"] for group in broken) / max(read, 1)

@@ -86,6 +86,7 @@ class Model:
         self._defaults = engine_options(DEFAULTS)
         self.path = path
         self.card = header.card
+        self.profile = self._profile
         self.policy = header.policy
         self.parts = tuple(part for part in PARTS if part in parts)
         self._lists_words = "lexicon.size" in header.places and len(parts) > 1 and "popular" in parts

@@ -9,12 +9,14 @@ from typing import Protocol
 
 from halfword.core.checksums import digest_of
 from halfword.core.errors import HalfwordError, ModelFileError
-from halfword.core.filters import read_blocklist
+from halfword.core.filters import Blocklist, read_blocklist
 from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.printable import printable
 from halfword.core.text import Profile, profile_named
 from halfword.core.verify import content_digest
 from halfword.search.filtered import Filtered
+from halfword.search.live import Live
 from halfword.search.model import Answer, load
 from halfword.serve.http.cache import Cache
 from halfword.serve.options import ServeOptions
@@ -41,6 +43,13 @@ class Served:
     version: str  # as answers name it
     etag: bytes
     cache: Cache
+    rules: Blocklist | None = None
+    live: Live | None = None
+
+    @property
+    def tag(self) -> bytes:
+        """What changes when answers do."""
+        return self.etag if self.live is None else b'%s-%d"' % (self.etag[:-1], self.live.number)
 
 
 class Models:
@@ -97,7 +106,7 @@ class Models:
         """The failure without the folders in which files lie: the whole world may read it."""
         text = self.failure
         for file in self._options.files:
-            text = text and text.replace(str(file), file.name)
+            text = text and text.replace(printable(str(file)), printable(file.name))  # as errors write names
         return text and _FOLDERS.sub("", text)
 
     def _load(self, snapshot: Snapshot, *, verify: bool) -> Served:
@@ -107,9 +116,11 @@ class Models:
         _try(path, model, replace(self._options.search, deadline_ms=1000.0))
         rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
         completer = Filtered(model, rules) if blocklists else model
+        live = None if self._options.live is None else Live(model, self._options.live)
         digest = fingerprint(path, *blocklists, settings=self._options.settings)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
-        return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
+        cache = Cache(self._options.cache, self._options.cache_mib * 2**20)
+        return Served(completer, profile, version, etag, cache, rules, live)
 
 
 def _try(model: Path, completer: Answerer, options: SearchOptions) -> None:

@@ -19,7 +19,7 @@ _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 class Limits:
     """What a request may ask for at the most."""
 
-    longest_prefix: int = option(200, "Characters that a prefix may have.", "max-prefix", rare=True)
+    longest_prefix: int = option(200, "Characters of a prefix.", "max-prefix", rare=True)
     most_completions: int = option(100, "Completions that may be asked for.", "max-count", rare=True)
     most_prefixes: int = option(100, "Prefixes that a batch may have.", "max-batch", rare=True)
     largest_body: int = option(65_536, "Bytes that a body may have.", "max-body", rare=True)
@@ -68,6 +68,10 @@ class ServeOptions(FilterOptions):
     )
     allowed_origins: tuple[str, ...] = option((), "Let pages of this origin ask; * for all.", "allow-origin")
     api_key_file: Path | None = option(None, "Keys, one per line; a request brings one.")
+    live: Path | None = option(None, "A file of live changes.", rare=True)
+    live_key_file: Path | None = option(None, "Keys for live changes.", rare=True)
+    # So many different ones must type a new query on one day before it is learned.
+    live_clients: int = option(5, "Clients that make a query known.", rare=True)
     pad: bool = option(False, "Hide the length of every answer.", rare=True)
     public_url: str | None = option(None, "What browsers call this server, behind a proxy.", rare=True)
     log_requests: bool = option(False, "Log every request.", rare=True)
@@ -78,6 +82,9 @@ class ServeOptions(FilterOptions):
         if self.log_queries:
             object.__setattr__(self, "log_requests", True)  # with what was typed
         _check("port", self.port, 0, 65_535)
+        _check("live-clients", self.live_clients, 1, 100)
+        if self.live is not None and self.live_key_file is None and self.api_key_file is None:
+            raise OptionError("live changes need a key; name a file of keys with --live-key-file")
         _check("workers", self.workers, 1, 1024)
         _check("connections", self.connections, 1, 60_000)
         _check("queue", self.queue, 0, 1_000_000)

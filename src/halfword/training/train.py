@@ -7,7 +7,9 @@ are learned again from all rows, and the fitted weights stay; with `hold_out` th
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halfword.core.card import BackgroundCard, Card, MemoryCard, PartsCard, PopularCard
 from halfword.core.errors import OptionError
@@ -20,22 +22,27 @@ from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
 from halfword.training.displays import learn_displays
-from halfword.training.folding import fold_queries, learn_forms
+from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
 from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.known_words import shared_words, word_arrays
+from halfword.training.live import WithLive
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
 
-_LARGEST_COUNT = 2**32 - 1
+if TYPE_CHECKING:  # it needs NumPy
+    from halfword.training.session_pointer import LearnedPointer
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
     """Learn from `data`, write the model file `output` and return its card."""
     if options.drop_misspellings:
         data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
+    if options.live is not None or options.removed is not None:
+        data = WithLive.of(data, options.removed, options.live)
+        options = replace(options, live=None, removed=None)
     if options.best:
         from halfword.training.train_best import train_best
 
@@ -48,12 +55,18 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     learned = learn_pieces(data, output, options, progress)
     if not learned.writes:
         return _card(data, options, learned)
+    pointer = _pointer(learned, data, options, progress)
+    if pointer is not None:
+        parts = replace(learned.parts, pointer=pointer.card)
+        learned = replace(learned, arrays={**learned.arrays, **pointer.arrays}, parts=parts)
     made = _Made({}, learned.parts)
     if options.hold_out or len(options.parts) > 1:  # else there is nothing to fit
-        made = _held_out(data, output, learned, options, progress)
+        made = _held_out(data, output, learned, pointer, options, progress)
     if not options.hold_out:
         made = _with_all_rows(made, data, learned, options, named("all rows", progress))
     card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
+    if isinstance(data, WithLive) and not options.hold_out:
+        card = replace(card, live=data.card())
     progress(Event("writing the model"))
     write_model(output, {**made.arrays, **made.fitted}, card, policy=made.policy, features=made.features)
     checkpoint_path(output).unlink(missing_ok=True)
@@ -71,11 +84,28 @@ class _Made:
     features: tuple[str, ...] = ()
 
 
-def _held_out(data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+def _pointer(learned: Learned, data: Dataset, options: TrainOptions, progress: Progress) -> "LearnedPointer | None":
+    """Learn what the network copies from sessions, where there are any; a network alone needs no PyTorch otherwise."""
+    if "network" not in options.parts or options.no_copying or find_spec("torch") is None:
+        return None
+    from halfword.training.session_pointer import learn_session_pointer
+
+    assert learned.pieces is not None
+    return learn_session_pointer(learned.arrays, learned.pieces, data, options.device, progress)
+
+
+def _held_out(
+    data: Dataset,
+    output: Path,
+    learned: Learned,
+    pointer: "LearnedPointer | None",
+    options: TrainOptions,
+    progress: Progress,
+) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
     arrays, parts = _with_counts(data.counts(Split.TRAIN), data, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
-    joined, policy, features = _fitted(arrays, card, data, output, options, progress)
+    joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
@@ -164,6 +194,7 @@ def _fitted(
     card: Card,
     data: Dataset,
     output: Path,
+    pointer: "LearnedPointer | None",
     options: TrainOptions,
     progress: Progress,
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
@@ -184,6 +215,11 @@ def _fitted(
             arrays = arrays | bounds()
             write_model(path, arrays, card)
             arrays = arrays | fit_mixture(path, [row.query for row in rows])
+            if pointer is not None and pointer.judged is not None:
+                from halfword.training.session_pointer import weigh_against_memory
+
+                write_model(path, arrays, card)
+                arrays = arrays | weigh_against_memory(path, pointer.judged)
         if ranked:
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
@@ -195,7 +231,7 @@ def _fitted(
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
     """Return the popularity index of `counts`, as arrays for a model file."""
-    too_large = next((query for query, count in counts.items() if count > _LARGEST_COUNT), None)
+    too_large = next((query for query, count in counts.items() if count > LARGEST_COUNT), None)
     if too_large is not None:
         raise OptionError(f"the count of {too_large!r} is {counts[too_large]}; scale the counts below 2^32")
     arrays = import_engine().popular_arrays(list(counts.items()))

@@ -51,7 +51,7 @@ class Answers:
         asked = asked_by_query(request.query_string, self._limits)
         served = self._models.current
         known = request.header(b"if-none-match") if not asked.context else None
-        if known is not None and served.etag[2:] in known:  # some proxies take the W/ away
+        if known is not None and served.tag[2:] in known:  # some proxies take the W/ away
             return Reply(304, self._caching(served), b"")
         found = await self._finder.find(served, asked, request)
         # An answer to one person's session is kept by nobody.
@@ -83,7 +83,7 @@ class Answers:
         return json_reply(content, _ELASTIC, pad=self._pad)
 
     def _caching(self, served: Served) -> Headers:
-        return [(b"etag", served.etag), (b"cache-control", self._cache_control)]
+        return [(b"etag", served.tag), (b"cache-control", self._cache_control)]
 
 
 def _complete_content(prefix: str, found: Found, served: Served, request: Request) -> dict[str, Any]:

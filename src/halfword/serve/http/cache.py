@@ -35,7 +35,14 @@ class Cache:
         self._most = most
         self._most_bytes = most_bytes
         self._kept: dict[Key, Found] = {}  # in the order of their last use
+        self._version = 0
         self.size = 0  # bytes of memory, about
+
+    def renew(self, version: int) -> None:
+        """Forget all answers that were given with an earlier version of the live changes."""
+        if version != self._version:
+            self._kept.clear()
+            self._version, self.size = version, 0
 
     def get(self, key: Key) -> Found | None:
         """Return an answer, if it is still here."""

@@ -20,6 +20,8 @@ from halfword.serve.http.request import ClientGone, Request
 from halfword.serve.models import Served
 from halfword.serve.options import ServeOptions
 
+LONGEST_BATCH = 10.0  # seconds; a batch that still waits then is refused, and one that runs is hurried
+_LONG_AGO = float("-inf")
 _SHORTEST_SHARE = 1 / 64  # of the deadline, left to a request that has waited for all of it
 
 
@@ -43,6 +45,8 @@ class Finder:
     ) -> Found:
         typed = normalise_prefix(asked.prefix, served.profile)
         key = Key(typed, asked.count or self._count, asked.chosen)
+        if served.live is not None:
+            served.cache.renew(served.live.version)
         # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
         known = None if asked.context else served.cache.get(key)
         if known is not None:
@@ -63,17 +67,21 @@ class Finder:
         """Find the completions of several prefixes; also tell whether the deadline ended a search.
 
         The prefixes take their turns with those of other requests, so a batch does not hold up people who type, and
-        each has a deadline of its own. Each is shaped and turned into JSON at once, which takes less memory.
+        each has a deadline of its own, a short one if the batch has taken long. Each is shaped and turned into JSON at
+        once, which takes less memory.
         """
         if len(asked) == 1:
             found = await self.find(served, asked[0], request)
             return [_fragment(shape(asked[0], found))], found.timed_out
         parts, timed_out = [], False
-        async with self._batches.place():
+        until = request.began + LONGEST_BATCH
+        async with self._batches.place(request.gone, until):
             for number, one in enumerate(asked):
                 if request.gone():
                     raise ClientGone
-                found = await self._find(served, one, request, perf_counter(), admitted=number > 0)
+                now = perf_counter()
+                began = now if now < until else _LONG_AGO
+                found = await self._find(served, one, request, began, admitted=number > 0)
                 parts.append(_fragment(shape(one, found)))
                 timed_out |= found.timed_out
         return parts, timed_out

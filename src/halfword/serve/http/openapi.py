@@ -13,12 +13,13 @@ from halfword.serve.http.asked import (
 )
 from halfword.serve.http.chosen import NAMES, help_of, schema_of
 from halfword.serve.http.reply import CODES, SMALLEST_PADDED
+from halfword.serve.live.openapi import live_paths
 from halfword.serve.options import Limits
 
 Json = dict[str, Any]
 
 
-def document(limits: Limits, search: SearchOptions = DEFAULTS) -> Json:
+def document(limits: Limits, search: SearchOptions = DEFAULTS, *, live: bool = False) -> Json:
     """Return the description of every endpoint."""
     from halfword.core.version import __version__
 
@@ -30,7 +31,7 @@ def document(limits: Limits, search: SearchOptions = DEFAULTS) -> Json:
             "description": "Finishes half-typed search queries.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "paths": _paths(limits, search),
+        "paths": _paths(limits, search) | (live_paths() if live else {}),
         "components": {"schemas": _schemas(limits, search), "responses": _refusals(), "securitySchemes": _SECURITY},
         "security": [{}, {"bearer": []}, {"key": []}],
     }

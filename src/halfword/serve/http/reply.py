@@ -54,6 +54,7 @@ CODES = {
     "unsupported": (400, "a field that Elasticsearch has and Halfword has not"),
     "bad_json": (400, "the body is not JSON"),
     "bad_body": (400, "the body is JSON of another shape"),
+    "bad_change": (400, "a live change makes no sense"),
     "unauthorized": (401, "an API key is needed and none, or a wrong one, was sent"),
     "wrong_host": (421, "the request was sent to a host name that is not allowed"),
     "not_found": (404, "there is nothing at this path"),
@@ -63,6 +64,7 @@ CODES = {
     "headers_too_large": (431, "the address and headers have too many bytes"),
     "rate_limited": (429, "this client asks too often"),
     "internal_error": (500, "a fault of the server; it is in its log"),
+    "live_failed": (503, "a live change could not be written; nothing was changed"),
     "overloaded": (503, "too many requests are waiting already"),
 }
 
