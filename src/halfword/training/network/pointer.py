@@ -76,7 +76,7 @@ class Pointer(nn.Module):
         self.key = nn.Parameter(first.clone())
         self.nothing = nn.Parameter(states.new_zeros(states.shape[1]))
         self.nothing_bias = nn.Parameter(states.new_tensor(_ALIKE * float((states**2).sum(1).mean())))
-        self.age = nn.Parameter(torch.zeros(CONTEXT))
+        self.age = nn.Parameter(states.new_zeros(CONTEXT))
 
     def forward(self, states: Tensor, pieces: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logarithms of what "nothing" gets, and of what all earlier pieces get that are the right one.
