@@ -126,7 +126,8 @@ print(done / (time.perf_counter() - begin))
         quiet += paced(served, prefixes, seconds)
         command = [sys.executable, "-c", program, str(path), "10000", str(seconds + 0.5)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
-            assert writer.stdin is not None and writer.stdout is not None
+            assert writer.stdin is not None
+            assert writer.stdout is not None
             writer.stdin.write("\n".join(prefixes))
             writer.stdin.close()
             stop = threading.Event()
