@@ -1,8 +1,8 @@
 """Fuzz the engine with random models of every kind, whole and damaged; prints JSON.
 
-Every request must end with an answer or an error, never with a crash or a hang. Meant for an engine built with
-sanitizers (CONTRIBUTING.md has the commands). A crash ends the process with a report, a hang with the stacks of all
-threads.
+Every request must end with an answer or an error, never with a crash or a hang, and every file must be loaded or
+refused within a bound of processor time. Meant for an engine built with sanitizers (CONTRIBUTING.md has the commands).
+A crash ends the process with a report, a hang with the stacks of all threads.
 
 python benchmarks/fuzz.py --minutes 60
 """
@@ -16,16 +16,20 @@ import shutil
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from halfword import Completion, HalfwordError, SearchOptions, load
+from halfword.core.options import Invent
 from halfword.search import model as completing
 from halfword.search.model import PRECISIONS, Model, import_engine
 from random_models import KINDS, damage, random_model, random_text
 
 HANG_SECONDS = 600  # per model; it usually takes seconds with sanitizers, a minute on a busy machine
+LOAD_SECONDS, LOAD_SECONDS_PER_MB = 5.0, 1.0  # of processor time for a file, with sanitizers
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Tally:
     completions: Counter[str] = field(default_factory=Counter)  # by the kind of call
     answers: Counter[str] = field(default_factory=Counter)  # by whether all scores are numbers
     errors: Counter[str] = field(default_factory=Counter)  # by kind
+    slowest: dict[str, float] = field(default_factory=lambda: {"load": 0.0})  # seconds of processor time
 
 
 def random_prefix(chance: random.Random) -> str:
@@ -59,7 +64,9 @@ def random_options(chance: random.Random) -> SearchOptions:
         conditional=chance.random() < 0.5,
         haste=chance.choice([None, 0.0, 1.0, 100.0]),
         min_probability=chance.choice([0.0, 1e-9, 0.5, 1.0]),
+        invent=chance.choice(list(Invent)),
         deadline_ms=chance.choice(deadlines),
+        fold=chance.random() < 0.9,
         echo=chance.random() < 0.5,
     )
 
@@ -152,13 +159,28 @@ def fuzz_a_model(folder: Path, chance: random.Random, tally: Tally) -> None:
         try:
             if not whole:
                 damage(tried, chance)
-            model = random_load(tried, chance, parts, tally, whole=whole)
+            with timed(tried, tally):
+                model = random_load(tried, chance, parts, tally, whole=whole)
         except HalfwordError as error:
             if whole:
                 raise
             tally.errors[f"{type(error).__name__} of a model"] += 1
         else:
             ask(Subject(model, whole, tally), chance)
+
+
+@contextmanager
+def timed(path: Path, tally: Tally) -> Iterator[None]:
+    """Fail if what is done with a file takes too long for its size."""
+    begun = time.process_time()
+    try:
+        yield
+    finally:
+        seconds, limit = time.process_time() - begun, LOAD_SECONDS + LOAD_SECONDS_PER_MB * path.stat().st_size / 1e6
+        tally.slowest["load"] = max(tally.slowest["load"], round(seconds, 2))
+        if seconds > limit:
+            shutil.copy(path, "slow.halfword")
+            raise SystemExit(f"slow.halfword took {seconds:.1f} s to load, more than {limit:.1f} s")
 
 
 def ask(subject: Subject, chance: random.Random) -> None:

@@ -9,7 +9,8 @@ Three things go on at once:
   server gave before.
 It is a finding if an honest answer is wrong or does not come, if a health check fails, if anybody gets a 500 or what is
 no HTTP, if the server does not hang up on somebody who has, if a worker dies, or if its memory grows by half. What is
-late while the machine was too busy to run the server or this program is counted, but it is no finding.
+late while a process of the server, or this program, waited for a core for half of the time is counted, but it is no
+finding. On a busy machine `nice -n -5` keeps that rare. Every minute a line on stderr says how far it is.
 """
 
 import argparse
@@ -37,7 +38,11 @@ from serving import family, metrics_of, running
 HONEST_CLIENTS, DISHONEST_CLIENTS = 4, 8
 PAUSE = 0.02  # seconds between two requests of an honest client, so that the attackers get their share of the processor
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-LONGEST_WAIT = 20.0  # seconds for an answer; the server itself allows 10 for each of its phases
+LONGEST_WAIT = 20.0  # seconds per request; the server itself allows 10 for each of its phases
+MOST_PATIENCE = 300.0  # seconds for everything that a client does on one connection
+STATUS_SECONDS = 60.0
+TOO_SLOW = 408
+Waited = dict[int, float]  # process: seconds
 HANG_UP_AT_ONCE = struct.pack("ii", 1, 0)  # closing sends a reset
 
 
@@ -54,19 +59,20 @@ class Found:
     def fault(self, name: str, example: object) -> None:
         """Count a fault, and keep what led to the first of its kind."""
         self.faults[name] += 1
+        print(json.dumps({"fault": name, "example": repr(example)[:2000]}), file=sys.stderr, flush=True)
         self.examples.setdefault(name, repr(example)[:2000])
 
-    def late(self, name: str, example: object, limit: float, waited: float) -> None:
+    def late(self, name: str, example: object, limit: float, waited: Waited) -> None:
         """Count a fault, unless the machine was too busy to run the server and us since `waited` was measured."""
-        if self.starved() - waited > limit / 4:
+        if max(now - waited.get(process, 0.0) for process, now in self.starved().items()) > limit / 2:
             self.counts[f"too busy to tell: {name}"] += 1
         else:
             self.fault(name, example)
 
-    def starved(self) -> float:
-        """Return for how many seconds the server's processes and this one were ready to run and did not."""
-        files = (Path(f"/proc/{process}/schedstat") for process in self.processes)
-        return sum(int(file.read_text().split()[1]) for file in files if file.exists()) / 1e9
+    def starved(self) -> Waited:
+        """Return for how many seconds each process of the server, and this one, was ready to run and did not."""
+        files = {process: Path(f"/proc/{process}/schedstat") for process in self.processes}
+        return {process: int(file.read_text().split()[1]) / 1e9 for process, file in files.items() if file.exists()}
 
     def took(self, name: str, begin: float) -> None:
         """Note how long something took."""
@@ -75,18 +81,25 @@ class Found:
 
 async def ask_honestly(port: int, questions: list[Question], chance: random.Random, found: Found) -> None:
     """Ask several questions on one connection, sometimes without waiting for the answers, and compare."""
-    line, waited = await Line.open(port), found.starved()
+    line, waited, limit = await Line.open(port), found.starved(), 0.0
     try:
         for _ in range(chance.randint(1, 30)):
             together = chance.choices(questions, k=chance.choice((1, 1, 1, 2, 8)))
-            begin = time.monotonic()
+            begin, waited, limit = time.monotonic(), found.starved(), LONGEST_WAIT * len(together)
             raw, pieces = b"".join(question.request for question in together), chance.choice((1, 1, 2, 5, 40))
-            async with asyncio.TaskGroup() as group:
-                group.create_task(line.send(raw, sorted(chance.choices(range(len(raw)), k=pieces - 1))))
+            async with asyncio.timeout(limit), asyncio.TaskGroup() as group:
+                cuts = sorted(chance.choices(range(len(raw)), k=pieces - 1))
+                sending = group.create_task(line.send(raw, cuts))
                 for question in together:
-                    judge(question, *await line.reply(), found)
+                    status, body = await line.reply()
+                    if status == TOO_SLOW and not sending.done():  # and we were, among all that this program does
+                        found.counts["honest: sent too slowly"] += 1
+                    else:
+                        judge(question, status, body, found)
             found.took("honest answer", begin)
             await asyncio.sleep(PAUSE)
+    except* TimeoutError:
+        found.late("no answer", raw, limit, waited)
     except* (ConnectionError, asyncio.IncompleteReadError):
         if line.is_last:  # said before it closed; this happens when a request follows a chunked one too closely
             found.counts["honest: closed as announced"] += 1
@@ -111,6 +124,7 @@ def judge(question: Question, status: int, body: bytes, found: Found) -> None:
 async def misbehave(port: int, chance: random.Random, found: Found) -> None:
     """Send a damaged request and look at what comes back."""
     raw, waited = damaged(chance), found.starved()
+    longest = LONGEST_WAIT * max(1, raw.count(b" HTTP/1."))
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         cut = chance.randrange(len(raw) + 1) if chance.random() < 0.3 else 0
@@ -121,7 +135,9 @@ async def misbehave(port: int, chance: random.Random, found: Found) -> None:
         ending = chance.choice(("half-closed", "half-closed", "half-closed", "closed", "reset", "left open"))
         if ending == "half-closed":
             writer.write_eof()
-            look_at(await asyncio.wait_for(reader.read(-1), LONGEST_WAIT), raw, found)
+            begin = time.monotonic()
+            look_at(await asyncio.wait_for(reader.read(-1), longest), raw, found)
+            found.took("half-closed", begin)
         elif ending == "left open":
             with suppress(TimeoutError):
                 look_at(await asyncio.wait_for(reader.read(2**20), 0.2), raw, found)
@@ -129,7 +145,7 @@ async def misbehave(port: int, chance: random.Random, found: Found) -> None:
             writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, HANG_UP_AT_ONCE)
         found.counts[f"damaged: {ending}"] += 1
     except TimeoutError:
-        found.late("not closed", raw, LONGEST_WAIT, waited)
+        found.late("not closed", raw, longest, waited)
     finally:
         writer.close()
 
@@ -176,10 +192,10 @@ async def repeat(end: float, what: Callable[[], Awaitable[None]], found: Found) 
     while time.monotonic() < end:
         waited = found.starved()
         try:
-            async with asyncio.timeout(3 * LONGEST_WAIT):
+            async with asyncio.timeout(MOST_PATIENCE):
                 await what()
         except TimeoutError:
-            found.late("no answer", what, 3 * LONGEST_WAIT, waited)
+            found.late("no answer", what, MOST_PATIENCE, waited)
         except OSError:
             found.counts["connections lost"] += 1
 
@@ -204,6 +220,11 @@ class Workers:
         self._peak = {worker: max(peak, now.get(worker, 0)) for worker, peak in self._peak.items()}
         await asyncio.sleep(0.1)
 
+    @property
+    def peaks(self) -> list[int]:
+        """MiB of each worker at its peak."""
+        return list(self._peak.values())
+
     def summary(self, found: Found) -> list[dict[str, float]]:
         """Return MiB at the start, at the peak and at the end, and judge them."""
         end, rows = self._memory(), []
@@ -227,8 +248,21 @@ async def fuzz(port: int, workers: Workers, questions: list[Question], arguments
         lambda: ask_for_health(port, found),
         lambda: workers.watch(found),
     ]
+    status = asyncio.create_task(tell(workers, found))
     await asyncio.gather(*(repeat(end, each, found) for each in work))
+    status.cancel()
     return found
+
+
+async def tell(workers: Workers, found: Found) -> None:
+    """Say on stderr now and then how far it is."""
+    begin = time.monotonic()
+    while True:
+        await asyncio.sleep(STATUS_SECONDS)
+        right, damaged = found.counts["honest: right"], found.counts["damaged: half-closed"]
+        minutes = (time.monotonic() - begin) / 60
+        line = {"minutes": round(minutes, 1), "honest_right": right, "half_closed": damaged, "peaks": workers.peaks}
+        print(json.dumps(line | {"faults": dict(found.faults)}), file=sys.stderr, flush=True)
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ from random_logs import write_log
 HANG_SECONDS = 600  # on the clock, however busy the machine is
 SECONDS, SECONDS_PER_MB = 10.0, 1.0  # of processor time, for a log of so many MB unpacked
 MEMORY_MIB = 1024  # of the process, Python and its libraries included
+LARGE_LOG = 1 << 20  # bytes; what such a log leaves in the process would be taken for that of the next one
 
 
 @dataclass(slots=True)
@@ -163,6 +164,9 @@ class Worker:
             if self._channel.poll(HANG_SECONDS):
                 tried = self._channel.recv()
                 assert isinstance(tried, Tried)
+                if tried.bytes > LARGE_LOG:
+                    self.end()
+                    self._start()
                 return tried
             fault = {"hangs": f"for {HANG_SECONDS} s"}
         except EOFError:
@@ -184,12 +188,12 @@ def fuzz(arguments: argparse.Namespace) -> dict[str, Any]:
     outcomes: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     examples: dict[str, dict[int, str]] = {}
-    slowest = largest = 0.0
+    slowest, largest = (0.0, 0), (0, 0)  # with the numbers of their logs
     worker = Worker(arguments.seed)
     while number == arguments.first or time.monotonic() < end:
         tried = worker.try_log(number)
         outcomes[tried.outcome] += 1
-        slowest, largest = max(slowest, tried.seconds), max(largest, tried.memory)
+        slowest, largest = max(slowest, (tried.seconds, number)), max(largest, (tried.memory, number))
         for fault, example in tried.faults.items():
             faults[fault] += 1
             print(json.dumps({"log": number, "fault": fault, "example": example}), file=sys.stderr, flush=True)
@@ -202,8 +206,8 @@ def fuzz(arguments: argparse.Namespace) -> dict[str, Any]:
         "seed": arguments.seed,
         "logs": number - arguments.first,
         "outcomes": dict(outcomes),
-        "slowest_processor_seconds": round(slowest, 1),
-        "largest_memory_mib": largest,
+        "slowest": {"processor_seconds": round(slowest[0], 1), "log": slowest[1]},
+        "largest": {"memory_mib": largest[0], "log": largest[1]},
         "faults": dict(faults),
         "examples": examples,
     }

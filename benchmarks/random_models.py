@@ -21,12 +21,20 @@ from halfword.training.ngram import NgramOptions
 KINDS = [parts for size in (1, 2, 3) for parts in itertools.combinations(PARTS, size)]
 ALPHABETS = (
     "abcd ",
+    "a",
     "abcd é한국😀 ",
     ("http://", "www.", "a", "bb", "cab", " ", "-", ".com", "é"),
     "".join(map(chr, range(1, 0x250))),
     "".join(map(chr, range(0xD700, 0xE100))),
 )
 MANY_PIECES = (*PIECES, *map("".join, itertools.product("efghijklmnopqrstu", repeat=3)))  # too many for 16 bits
+# Each piece begins and ends like all others, up to the longest that is allowed: the most work for whoever cuts a text.
+LONG_PIECES = tuple(
+    letter * length
+    for letter in "a▁"
+    for length in (1, 2, 3, 50, 80, *range(100, 256, 5), 256)
+    if length * len(letter.encode()) <= 256
+)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e-30, 1e12, 3e38, -3e38, float("inf"), float("-inf"), float("nan"))
 WHOLE_NUMBERS = (0, 1, 2, 63, 64, 0x7FFFFFFF, 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
 FORMATS = {"U64": "<Q", "F32": "<f", "U32": "<I", "U16": "<H", "I8": "<b", "U8": "<B"}
@@ -42,6 +50,8 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
     """Draw the shape of a model with these parts."""
     many = chance.random() < 0.02
     pieces = MANY_PIECES if many else tuple(chance.sample(PIECES, chance.randint(1, len(PIECES))))
+    if chance.random() < 0.05:
+        pieces = LONG_PIECES
     return Toy(
         parts=parts,
         segmentation=chance.choice(["char", "bpe", "unigram"]),
@@ -166,6 +176,37 @@ def _exchange_part(path: Path, chance: random.Random) -> None:
     write_model(path, arrays, header.card, policy=header.policy, features=header.features)
 
 
+def _swell_header(path: Path, chance: random.Random) -> None:
+    """Make the header long, deep, or full of long numbers, as somebody would who wants to keep its reader busy."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header, rest = content[8 : 8 + length].rstrip(), content[8 + length :]
+    size = chance.choice((*(1000, 100_000) * 10, 3_900_000, 50_000_000))
+    header = chance.choice(
+        (
+            header + b" " * size,
+            header[:-1] + b',"x":' + b"[" * size + b"]" * size + b"}",
+            header[:-1] + b',"x":' + b"9" * size + b"}",
+            re.sub(rb'"shape":\[\d+', b'"shape":[' + b"9" * min(size, 100_000), header, count=chance.choice((1, 0))),
+            header[:-1] + b"".join(b',"%d":0' % number for number in range(size // 10)) + b"}",
+        )
+    )
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(_with_digest(bytearray(len(header).to_bytes(8, "little") + header + rest)))
+
+
+def _lengthen_piece(path: Path, chance: random.Random) -> None:
+    """Write the model again with one piece of very many characters."""
+    header, arrays = read_header(path), _arrays_of(path)
+    if "pieces.text" not in arrays or len(arrays["pieces.begin"].data) < 8:
+        return
+    more, begins = chance.choice((253, 1000, 46_000, 1_000_000)), arrays["pieces.begin"]
+    arrays["pieces.text"] = Array("U8", arrays["pieces.text"].data + b"a" * more)
+    last = int.from_bytes(begins.data[-4:], "little") + more
+    arrays["pieces.begin"] = Array(begins.dtype, begins.data[:-4] + (last % 2**32).to_bytes(4, "little"))
+    write_model(path, arrays, header.card, policy=header.policy, features=header.features)
+
+
 def _arrays_of(path: Path) -> dict[str, Array]:
     header, content = read_header(path), path.read_bytes()
     return {
@@ -181,4 +222,6 @@ HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _overwrite_numbers,
     _rewrite_array,
     _exchange_part,
+    _swell_header,
+    _lengthen_piece,
 )

@@ -1,20 +1,22 @@
 """Fit the ranker's weights that ship with the package, from logs that may be learned from; prints JSON.
 
 python benchmarks/ranker_prior.py DATA[=BACKGROUND]... --sessions LOG... -o src/halfword/models/ranker.json
+python benchmarks/ranker_prior.py --keep --sessions LOG...                 only the weights of requests with a context
 
 For each dataset a model of popularity and memory is trained on its train split, on a background that has not learned
 from its rows if one is named, and asked at prefixes of its validation split. Give datasets of different sizes and
 subjects, from hundreds of rows to hundreds of thousands: the weights are the starting point of every training, and all
-that a very small log has. Datasets named after `--sessions` keep the order in which people searched; they are asked
-with the ten rows before as context too. The mixture (how evidence and models make one first estimate) is fitted first,
-by coordinate descent, on what is asked without context; then all other weights. What is printed is the cross-entropy
-in nats per prefix on the test splits: of the first estimate alone, and of the ranker.
+that a very small log has. The mixture (how evidence and models make one first estimate) is fitted first, by coordinate
+descent, then all other weights. Datasets named after `--sessions` keep the order in which people searched. Their rows
+are asked with the ten rows before as context; the weights of requests with a context are fitted to them, starting from
+the others. What is printed is the cross-entropy in nats per prefix on the test splits: of what the fit started from,
+and of the ranker.
 """
 
 import argparse
 import json
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,17 +76,13 @@ def asked(model: Model, rows: list[TypedRow], size: int, walked: int) -> Offers:
     return collect(model, at_hashed_prefix(chosen) + at_every_prefix(chosen[:walked]))
 
 
-def scales(offers: Offers) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is taken off each feature and what it is divided by.
-
-    What a session says must stay 0 where there is none, and is told apart from it by its size.
-    """
-    mean, scale = offers.features.mean(0), offers.features.std(0)
-    of_session = [place for place, name in enumerate(import_engine().feature_names()) if name.startswith("session_")]
-    known = offers.features[offers.features[:, feature_place("session_size")] > 0][:, of_session]
-    mean[of_session] = 0.0
-    scale[of_session] = 0.5 * np.sqrt((known**2).mean(0)) if len(known) else 1.0
-    return mean, np.maximum(scale, 1e-3)
+def session_scales(weights: RankerWeights, offers: Offers) -> RankerWeights:
+    """Return the same weights with what a session says divided by half of its root mean square; it is mostly 0."""
+    scale = weights.scale.copy()
+    for place, name in enumerate(import_engine().feature_names()):
+        if name.startswith("session_"):
+            scale[place] = max(0.5 * np.sqrt((offers.features[:, place] ** 2).mean()), 1e-3)
+    return weights.rescaled(scale)
 
 
 def alone(rows: list[TypedRow]) -> list[TypedRow]:
@@ -139,42 +137,82 @@ def fit_mixture(weights: RankerWeights, offers: Offers) -> RankerWeights:
     return replace(weights, mixture=mixture)
 
 
+@dataclass
+class Collected:
+    """What was asked, and what the test splits say of the weights."""
+
+    valid: list[Offers] = field(default_factory=list)
+    test: dict[str, Offers] = field(default_factory=dict)
+
+    def add(self, named: str, size: int, walked: int, *, with_context: bool) -> None:
+        """Ask a dataset."""
+        path, _, background = named.partition("=")
+        data = open_dataset(Path(path))
+        rows, held_out = data.typed_rows(Split.VALID), data.typed_rows(Split.TEST)
+        if not with_context:
+            rows, held_out = alone(rows), alone(held_out)
+        with tempfile.TemporaryDirectory() as folder:
+            model = model_of(data, folder, background or NO_BACKGROUND)
+            self.valid.append(asked(model, rows, size, walked))
+            self.test[named] = asked(model, held_out, 2000, 0)
+
+    def nats(self, *weights: RankerWeights) -> dict[str, list[float]]:
+        """Return the cross-entropy of weights on each test split."""
+        mixture = weights[-1].mixture
+        return {
+            name: [round(cross_entropy(each, with_mixture(offers, mixture)), 4) for each in weights]
+            for name, offers in self.test.items()
+        }
+
+
+def fit_alone(collected: Collected, units: int, epochs: int) -> tuple[RankerWeights, RankerWeights]:
+    """Return the weights of requests without a context: those of the first estimate alone, and the fitted ones."""
+    mixture = fit_mixture(initial(1), join(collected.valid)).mixture  # its units say nothing yet
+    offers = with_mixture(join(collected.valid), mixture)
+    mean, scale = offers.features.mean(0), np.maximum(offers.features.std(0), 1e-3)
+    of_session = [place for place, name in enumerate(import_engine().feature_names()) if name.startswith("session_")]
+    scale[of_session] = 1.0
+    linear = np.where(np.arange(len(scale)) == feature_place("estimate"), scale, 0).astype(np.float32)
+    estimated = replace(initial(units), mixture=mixture, mean=mean, scale=scale, linear=linear)
+    return estimated, fit(estimated, offers, epochs=epochs, closeness=1.0)
+
+
+def fit_session(weights: RankerWeights, collected: Collected, units: int, epochs: int) -> RankerWeights:
+    """Return the weights of requests with a context."""
+    offers = with_mixture(join(collected.valid), weights.mixture)
+    start = session_scales(weights, offers).with_units(units, np.random.default_rng(0))
+    return fit(start, offers, epochs=epochs, closeness=1.0)
+
+
 def main() -> None:
     """Collect, fit, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", nargs="+", metavar="DATA[=BACKGROUND]")
+    parser.add_argument("data", nargs="*", metavar="DATA[=BACKGROUND]")
     parser.add_argument("--sessions", nargs="*", default=[], metavar="DATA[=BACKGROUND]")
+    parser.add_argument("--keep", action="store_true", help="keep the weights of requests without a context")
     parser.add_argument("--output", "-o", type=Path, default=PRIOR)
-    parser.add_argument("--units", type=int, default=32)
+    parser.add_argument("--units", type=int, default=16)
+    parser.add_argument("--session-units", type=int, default=32, help="hidden units added for a context")
     parser.add_argument("--epochs", type=int, default=20)
     arguments = parser.parse_args()
-    valid, in_sessions, test = [], [], {}
-    with tempfile.TemporaryDirectory() as folder:
-        for named in (*arguments.data, *arguments.sessions):
-            path, _, background = named.partition("=")
-            data = open_dataset(Path(path))
-            model = model_of(data, folder, background or NO_BACKGROUND)
-            rows, held_out = data.typed_rows(Split.VALID), data.typed_rows(Split.TEST)
-            valid.append(asked(model, alone(rows), 3000, 300))
-            test[named] = asked(model, alone(held_out), 2000, 0)
-            if named in arguments.sessions:
-                in_sessions.append(asked(model, rows, 3000, 300))
-                test[f"{named} with context"] = asked(model, held_out, 2000, 0)
-    mixture = fit_mixture(initial(1), join(valid)).mixture  # its units say nothing yet
-    weights = replace(initial(arguments.units), mixture=mixture)
-    offers = with_mixture(join([*valid, *in_sessions]), weights.mixture)
-    mean, scale = scales(offers)
-    linear = np.where(np.arange(len(scale)) == feature_place("estimate"), scale, 0).astype(np.float32)
-    estimated = replace(weights, mean=mean, scale=scale, linear=linear)
-    fitted = fit(estimated, offers, epochs=arguments.epochs, closeness=1.0)
-    report = {
-        name: [round(cross_entropy(each, with_mixture(asked, weights.mixture)), 4) for each in (estimated, fitted)]
-        for name, asked in test.items()
-    }
-    names = import_engine().feature_names()
-    content = {"halfword": __version__, "data": sorted(test), "features": names, "weights": fitted.to_json()}
-    arguments.output.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({"mixture": dict(zip(CHOICES, fitted.mixture.tolist(), strict=True)), "nats": report}, indent=1))
+    plain, in_sessions = Collected(), Collected()
+    for named in arguments.data:
+        plain.add(named, 3000, 300, with_context=False)
+    for named in arguments.sessions:
+        in_sessions.add(named, 20_000, 2000, with_context=True)
+    content = json.loads(PRIOR.read_text(encoding="utf-8"))
+    weights, report = RankerWeights.read(), {}
+    if not arguments.keep:
+        estimated, weights = fit_alone(plain, arguments.units, arguments.epochs)
+        content |= {"data": sorted(plain.test), "weights": weights.to_json()}
+        report["alone"] = plain.nats(estimated, weights)
+    if in_sessions.valid:
+        session = fit_session(weights, in_sessions, arguments.session_units, arguments.epochs)
+        content |= {"session_data": sorted(in_sessions.test), "session": session.to_json()}
+        report["with context"] = in_sessions.nats(weights, session)
+    content |= {"halfword": __version__, "features": import_engine().feature_names()}
+    arguments.output.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    print(json.dumps({"mixture": dict(zip(CHOICES, weights.mixture.tolist(), strict=True)), "nats": report}, indent=1))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@
 
 namespace halfword {
 
-Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings) : policy_(policy) {
+Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings)
+    : policy_(policy), displays_(file) {
   if (settings.popular) {
     popular_.emplace(file);
     if (file.holds("popular.folded.text")) folded_.emplace(file, *popular_);
@@ -59,6 +60,12 @@ double Completer::count_of(std::string_view query) const {
 std::shared_ptr<const LiveState> Completer::changes() const { return live_ ? live_->state() : nullptr; }
 
 Answer Completer::complete(const Request& request) const {
+  Answer answer = answer_to(request);
+  for (Completion& completion : answer.completions) displays_.dress(completion);
+  return answer;
+}
+
+Answer Completer::answer_to(const Request& request) const {
   const std::shared_ptr<const LiveState> live = changes();
   if (ranker_) return show(request, propose(request, live.get()), live.get());
   return model_ ? from_model(request) : from_popular(request);

@@ -13,6 +13,7 @@
 #include "search/model_search.h"
 #include "sources/popular_source.h"
 #include "sources/source.h"
+#include "store/displays.h"
 #include "store/live.h"
 #include "store/model_file.h"
 #include "store/popular.h"
@@ -57,6 +58,7 @@ class Completer {
   std::size_t queries() const { return popular_ ? popular_->size() : 0; }
 
  private:
+  Answer answer_to(const Request& request) const;
   Answer from_popular(const Request& request) const;
   Answer from_model(const Request& request) const;
   std::vector<Reading> readings_of(const Request& request, const LiveState* live) const;
@@ -73,6 +75,7 @@ class Completer {
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;
+  Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
   std::unique_ptr<Live> live_;
 };

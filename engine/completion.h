@@ -12,6 +12,7 @@ struct Completion {
   std::string text;
   double score;
   Origin source;
+  std::string display = {};  // how people write it, with their capitals; empty: as the text is
 };
 
 /// Higher scores first, ties by text.

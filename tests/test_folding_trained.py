@@ -7,6 +7,7 @@ import pytest
 from halfword import Model, load
 from halfword.core.model_file import read_header
 from halfword.data.dataset import open_dataset
+from halfword.training.folding import LARGEST_COUNT, learn_forms
 from halfword.training.options import NO_BACKGROUND, TrainOptions
 from halfword.training.train import train
 
@@ -113,3 +114,8 @@ def test_a_log_that_folding_does_not_change_stores_nothing(tmp_path: Path) -> No
     assert model.complete("résu").texts[0] == "resume template"
     for typed in ("n", "new y", "weather", "cafe", "xyz"):
         assert model.complete(typed) == model.complete(typed, fold=False)
+
+
+def test_a_word_may_occur_more_often_than_an_index_can_say() -> None:
+    counts = dict.fromkeys(("café", "café paris"), LARGEST_COUNT)
+    assert learn_forms(counts).keys() == learn_forms(dict.fromkeys(counts, 1000)).keys() != set()

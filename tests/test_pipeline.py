@@ -352,7 +352,7 @@ def test_where_many_queries_were_typed_the_network_is_not_asked(count: int, popu
 )
 def test_a_ranker_that_makes_no_sense_is_refused(name: str, values: list[float], tmp_path: Path) -> None:
     toy = Toy(parts=PARTS, arrays={f"ranker.{name}": values})
-    with pytest.raises(ModelFileError, match=r"the ranker's .* makes no sense"):
+    with pytest.raises(ModelFileError, match=r"ranker\.\w+ makes no sense"):
         load(write_toy(tmp_path / "bad.halfword", toy))
 
 
@@ -361,9 +361,9 @@ def test_a_ranker_that_lacks_the_newest_feature_still_answers(path: Path, tmp_pa
     size, old = len(header.features), {}
     for name, place in header.places.items():
         data = content[place.begin : place.end]
-        if name in ("ranker.mean", "ranker.scale", "ranker.linear"):
+        if name.startswith("ranker.") and name.endswith((".mean", ".scale", ".linear")):
             data = data[:-4]
-        if name == "ranker.hidden":
+        if name.startswith("ranker.") and name.endswith(".hidden"):
             data = b"".join(data[begin : begin + 4 * size - 4] for begin in range(0, len(data), 4 * size))
         old[name] = Array(place.dtype, data)
     write_model(tmp_path / "old.halfword", old, header.card, policy=header.policy, features=header.features[:-1])

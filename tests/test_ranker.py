@@ -78,3 +78,20 @@ def test_offers_can_be_joined_and_parted() -> None:
 
 def test_the_weights_that_ship_fit_the_engine() -> None:
     assert RankerWeights.read().linear.shape == (FEATURES,)
+
+
+def test_the_weights_with_a_context_start_from_those_without() -> None:
+    prior, session = RankerWeights.read(), RankerWeights.read(part="session")
+    own = replace(prior, linear=prior.linear + 1, none=prior.none - 1)
+    moved = own.moved(prior, session)
+    assert moved.none == pytest.approx(session.none - 1, abs=1e-5)
+    assert moved.linear == pytest.approx(session.linear + session.scale / prior.scale, rel=1e-4, abs=1e-4)
+    assert moved.hidden == pytest.approx(session.hidden, abs=1e-5)
+    unmoved = own.moved(prior, session, 0.0)
+    assert cross_entropy(unmoved, made_up(50)) == pytest.approx(cross_entropy(own, made_up(50)), rel=1e-3)
+
+
+def test_other_scales_and_silent_units_change_no_probability() -> None:
+    weights, offers = RankerWeights.read(), made_up(50)
+    changed = weights.rescaled(weights.scale * 3).with_units(4, np.random.default_rng(0))
+    assert cross_entropy(changed, offers) == pytest.approx(cross_entropy(weights, offers), rel=1e-3)

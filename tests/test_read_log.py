@@ -43,8 +43,9 @@ def users_queries_times(rows: list[dict[str, Any]]) -> list[tuple[str, str, int]
     return [(row["user"], row["query"], row["time"]) for row in rows]
 
 
-def problems(rows: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
-    return [(row["row"] & 0xFFFFFFFF, row["problem"]) for row in rows]
+def problems(rows: list[dict[str, Any]]) -> list[tuple[int, str | None, int]]:
+    """Return the first line of each row, its problem, and how many rows have the same one."""
+    return [(row["row"] & 0xFFFFFFFF, row["problem"], row["count"]) for row in rows]
 
 
 def test_an_aol_file_is_read(tmp_path: Path) -> None:
@@ -136,34 +137,35 @@ def test_broken_rows_are_marked_with_the_reason_and_the_line(tmp_path: Path) -> 
     text = b"user\tquery\ttime\n" + good.encode() + b"7\tnew york\n" + b"7\tcaf\xe9\t2006-03-01\n"
     text += b"7\tnew york\tyesterday\n" + b"\n" + b"7\tab\t2006-03-01\n"
     assert problems(rows_of(write(tmp_path / "log.tsv", text))) == [
-        (2, None),
-        (3, "wrong column count"),
-        (4, "bad UTF-8"),
-        (5, "bad date"),
-        (6, "too short"),
-        (7, "too short"),
+        (2, None, 1),
+        (3, "wrong column count", 1),
+        (4, "bad UTF-8", 1),
+        (5, "bad date", 1),
+        (6, "too short", 1),
+        (7, "too short", 1),
     ]
 
 
 def test_broken_counts_csv_and_json_are_marked(tmp_path: Path) -> None:
     counts = "new york\t3\nweather\tmany\nweather\t0\nweather\t-2\nnews\t4\n"
     found = problems(rows_of(write(tmp_path / "a.tsv", counts)))
-    assert found == [(1, None), (2, "bad count"), (3, "bad count"), (4, "bad count"), (5, None)]
+    assert found == [(1, None, 3), (2, "bad count", 3), (5, None, 4)]
     lines = b'{"query": "news"}\n{"query"\n[1]\n{"query": 5}\n{}\n{"query": "\\ud800abc"}\n{"query": "caf\xe9"}\n'
     found = problems(rows_of(write(tmp_path / "b.jsonl", lines)))
-    assert [problem for _, problem in found] == [None, "bad JSON", "bad JSON", *["no query"] * 2, *["bad UTF-8"] * 2]
+    assert found == [(1, None, 1), (2, "bad JSON", 2), (4, "no query", 2), (6, "bad UTF-8", 2)]
     found = problems(rows_of(write(tmp_path / "c.csv", b"query,n\nnews,1\nnews\nca\xe9f,1\n")))
-    assert found == [(2, None), (3, "wrong column count"), (4, "bad UTF-8")]
+    assert found == [(2, None, 1), (3, "wrong column count", 1), (4, "bad UTF-8", 1)]
 
 
 def test_a_query_is_too_long_by_what_is_left_of_it(tmp_path: Path) -> None:
     lines = ["é" * LONGEST, "é" * (LONGEST + 1), "new york " + "7" * LONGEST]
-    assert problems(rows_of(write(tmp_path / "log.txt", "\n".join(lines)))) == [(1, None), (2, "too long"), (3, None)]
+    found = problems(rows_of(write(tmp_path / "log.txt", "\n".join(lines))))
+    assert found == [(1, None, 1), (2, "too long", 1), (3, None, 1)]
 
 
 def test_a_count_of_ten_thousand_digits_is_a_bad_count(tmp_path: Path) -> None:
     rows = rows_of(write(tmp_path / "log.tsv", f"new york\t3\nweather\t{'7' * 10_000}\nweather\t{'0' * 10_000}5\n"))
-    assert [(row["problem"], row["count"]) for row in rows] == [(None, 3), ("bad count", None), (None, 5)]
+    assert [(row["problem"], row["count"]) for row in rows] == [(None, 3), ("bad count", 1), (None, 5)]
 
 
 CSV = """query,user
@@ -191,9 +193,20 @@ def test_csv_is_read_as_people_write_it(
     rows = rows_of(log)
     good = ["rome, italy", 'the "best" pizza', '15" monitor', "two lines", "badquote", "last"]
     assert [row["query"] for row in rows if not row["problem"]] == good
-    assert [problem for problem in problems(rows) if problem[1]] == [
-        (6, "too short"), (7, "wrong column count"), (8, "wrong column count"), (9, "bad UTF-8")
-    ]  # fmt: skip
+    found = [problem for problem in problems(rows) if problem[1]]
+    first = {problem: line for line, problem, _ in reversed(found)}
+    assert first == {"too short": 6, "wrong column count": 7, "bad UTF-8": 9}
+    assert sum(number for _, _, number in found) == 4  # in small blocks the two of the wrong width lie in two portions
+
+
+def test_a_long_csv_file_with_few_broken_rows_is_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_log, "ENOUGH_ROWS", 1000)
+    monkeypatch.setattr("halfword.data.log_csv.MOST_ROWS", 1000)
+    rows = rows_of(write(tmp_path / "log.csv", "query,user\n" + ("news,7\n" * 24 + "few\n") * 200))
+    assert sum(row["problem"] is None for row in rows) == 24 * 200
+    assert sum(row["count"] for row in rows if row["problem"]) == 200
 
 
 def test_a_quote_that_is_never_closed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,9 +281,27 @@ def test_many_empty_lines_become_several_portions(
     batches = list(read_batches(file, DEFAULT, LONGEST))
     assert max(batch.num_rows for batch in batches) <= 10
     rows = [row for batch in batches for row in batch.to_pylist() if row["row"] > 1]
-    assert sorted(row["row"] for row in rows) == list(range(2, 97))
     assert [(row["row"], row["query"]) for row in rows if row["problem"] is None] == [(96, "new york")]
-    assert {row["problem"] for row in rows} == {None, "too short"}
+    left = [row for row in rows if row["problem"]]
+    assert {row["problem"] for row in left} == {"too short"}
+    assert sum(row["count"] for row in left) == 94
+    assert len(left) > 8
+
+
+ONE_ROW = "new york\t3\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ONE_ROW + "\n" * 5000, ONE_ROW * 5000 + "\t1\n" * 5000, ONE_ROW * 99_000 + "news\tmany\n" * 1000],
+    ids=["empty", "short", "broken"],
+)
+def test_rows_that_are_left_out_take_no_room(tmp_path: Path, text: str) -> None:
+    [file] = find_files([write(tmp_path / "log.tsv", text)], ColumnNames())
+    rows = [row for batch in read_batches(file, DEFAULT, LONGEST) for row in batch.to_pylist()]
+    assert sum(row["problem"] is not None for row in rows) == 1
+    lines = sum(row["count"] if row["problem"] else 1 for row in rows)
+    assert lines == text.count("\n")
 
 
 def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
@@ -331,7 +362,7 @@ def test_a_single_column_of_dates_holds_queries(tmp_path: Path, name: str) -> No
 
 def test_brackets_without_end_are_a_broken_row(tmp_path: Path) -> None:
     log = write(tmp_path / "log.jsonl", '{"query": "new york"}\n' + "[" * 100_000 + "\n")
-    assert problems(rows_of(log)) == [(1, None), (2, "bad JSON")]
+    assert problems(rows_of(log)) == [(1, None, 1), (2, "bad JSON", 1)]
 
 
 def test_a_form_feed_ends_no_line(tmp_path: Path) -> None:

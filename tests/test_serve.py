@@ -40,6 +40,7 @@ def test_complete_echoes_the_prefix_and_marks_what_it_added(client: Client) -> N
     assert completion == {
         "text": "new york times",
         "source": "popular",
+        "display": "new york times",
         "highlight": {"typed": "new yo", "added": "rk times"},
     }
 
@@ -168,7 +169,7 @@ def test_a_body_that_says_it_is_too_large_is_not_read(client: Client) -> None:
 
 def test_an_unknown_name_is_named(client: Client) -> None:
     message = client.ask("GET /complete?q=x&cuont=3&limit=4").json["error"]["message"]
-    assert message == "cuont, limit is not known; known are: q, n, pad, context"
+    assert message == "cuont, limit is not known; known are: q, n, pad, context, min_probability, invent"
     body = b'{"suggest": {"box": {"prefix": "x", "completion": {"analyzer": ""}}}}'
     message = client.ask("POST /_search", body=body).json["error"]["message"]
     assert message.startswith("analyzer is not known in the completion of the suggester 'box'; known are: field")
@@ -188,6 +189,7 @@ def test_what_only_elasticsearch_has_is_named_with_what_to_do(client: Client) ->
 
 def test_limits_can_be_set(model: Path) -> None:
     client = client_for(model, limits=Limits(longest_prefix=3, most_completions=2, most_prefixes=1, largest_body=40))
+    assert len(client.ask("GET /complete?q=ne").texts) == 2
     assert client.ask("GET /complete?q=news").code == "prefix_too_long"
     assert client.ask("GET /complete?q=ne&n=3").code == "bad_n"
     assert client.ask("POST /complete", body=b'{"prefixes": ["a", "b"]}').code == "bad_body"
@@ -430,7 +432,7 @@ def test_health_tells_of_the_process_and_readiness_of_the_model(client: Client) 
 
 
 def test_readiness_does_not_tell_where_files_lie(make_model: MakeModel, tmp_path: Path) -> None:
-    model, blocked = make_model(COUNTS), tmp_path / "lists" / "my list"
+    model, blocked = make_model(COUNTS), tmp_path / "secret \x1b lists" / "my list"
     blocked.parent.mkdir()
     blocked.write_text("web\n")
     client = client_for(model, blocklist=blocked)
@@ -442,6 +444,7 @@ def test_readiness_does_not_tell_where_files_lie(make_model: MakeModel, tmp_path
     blocked.unlink()
     assert not client.models.reload()
     assert str(tmp_path) not in client.ask("GET /readyz").body.decode()
+    assert "secret" not in client.ask("GET /readyz").body.decode()
     model.write_bytes(b"nonsense")
     assert not client.models.reload()
     assert str(tmp_path) not in client.ask("GET /readyz").body.decode()

@@ -26,6 +26,7 @@ class Transport(asyncio.Transport):
         self.reading = True
         self.open = True
         self.ended = False  # whether the server has said that nothing more comes
+        self.aborted = False  # whether what is unsent was thrown away
         self.protocol: Connection
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
@@ -68,7 +69,7 @@ class Transport(asyncio.Transport):
         self.open = False
 
     def abort(self) -> None:
-        self.open = False
+        self.open, self.aborted = False, True
 
     @property
     def statuses(self) -> list[int]:
@@ -447,6 +448,28 @@ def test_who_sends_no_more_still_gets_what_was_asked() -> None:
         await settle()
         assert client.transport.statuses == [200, 200, 200]
         assert not client.transport.open
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense",
+        b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
+    ],
+)
+def test_who_sends_no_more_and_reads_nothing_is_told_nothing_more_and_cut_off(sent: bytes) -> None:
+    async def scenario(connections: Connections, app: App) -> None:
+        client = Client(connections, room=0)
+        await client.send(sent)
+        await client.end()
+        told, late = len(client.transport.written), connections.clock() + PATIENCE[Phase.READING] + 1
+        for second in range(3):
+            connections.sweep(late + second)
+        assert client.transport.aborted
+        assert len(client.transport.written) == told
 
     play(scenario)
 

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.engine
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a model that trusts the session."""
-    trusting = RankerWeights.read().linear
+    trusting = RankerWeights.read(part="session").linear
     trusting[import_engine().feature_names().index("session_repeat")] = 20.0
-    toy = Toy(parts=("popular", "ngram"), arrays={"ranker.linear": trusting.tolist()})
+    toy = Toy(parts=("popular", "ngram"), arrays={"ranker.session.linear": trusting.tolist()})
     return write_toy(tmp_path_factory.mktemp("serve") / "toy.halfword", toy)
 
 

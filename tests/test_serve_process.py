@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 
@@ -149,6 +149,42 @@ def test_a_worker_that_dies_is_replaced(server: Server) -> None:
     assert other in server.workers()
     assert victim not in server.workers()
     assert {server.get("/readyz").json["model"] for _ in range(10)} == {before}
+
+
+def test_killing_all_workers_loses_only_what_they_were_answering(make_model: MakeModel) -> None:
+    clients = 8
+    with serving(make_model(COUNTS), "--workers", "2") as running, ThreadPoolExecutor(clients) as pool:
+        stop = Event()
+
+        def ask_until_stopped() -> tuple[int, int]:
+            """Ask again and again, over a new connection when one breaks; return the answers, and the requests lost."""
+            answered = lost = 0
+            connection = HTTPConnection("127.0.0.1", running.port, timeout=10)
+            while not stop.is_set():
+                try:
+                    connection.request("GET", f"/complete?q={answered}")
+                    reply = connection.getresponse()
+                    reply.read()
+                    answered += reply.status == 200
+                except (ConnectionError, HTTPException):
+                    lost += 1
+                    connection.close()
+            connection.close()
+            return answered, lost
+
+        asking = [pool.submit(ask_until_stopped) for _ in range(clients)]
+        time.sleep(0.3)
+        victims = running.workers()
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while len(set(running.workers()) - set(victims)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        stop.set()
+        counts = [client.result() for client in asking]
+        assert all(answered > 0 and lost <= 1 for answered, lost in counts), counts
+        assert running.get("/healthz").status == 200
 
 
 def test_workers_end_when_their_parent_is_killed(make_model: MakeModel) -> None:

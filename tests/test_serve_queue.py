@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,11 @@ import pytest
 
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.search.model import Answer, Completion
-from halfword.serve.http.cache import Cache, Found
+from halfword.serve.http import finder
+from halfword.serve.http.cache import Cache, Found, Key
+from halfword.serve.http.gate import Batches
+from halfword.serve.http.reply import RequestError
+from halfword.serve.http.request import ClientGone
 from tests.conftest import COUNTS, MakeModel
 from tests.serving import Answer as Reply
 from tests.serving import client_for
@@ -133,6 +138,50 @@ def test_a_batch_lets_others_pass(model: Path) -> None:
     assert slow.asked.index("one") < slow.asked.index("b5")
 
 
+BATCH = b'{"prefixes": ["b0", "b1"]}'
+
+
+def test_a_batch_whose_client_has_gone_leaves_the_queue_at_once() -> None:
+    async def crowd() -> None:
+        batches, until, leaves = Batches(places=1), time.perf_counter() + 1000, asyncio.Event()
+        async with AsyncExitStack() as running:
+            for _ in range(4):
+                await running.enter_async_context(batches.place(bool, until))
+            waits = asyncio.create_task(batches.place(leaves.is_set, until).__aenter__())
+            await asyncio.sleep(0)
+            with pytest.raises(RequestError, match="too many requests are waiting"):
+                await batches.place(bool, until).__aenter__()
+            leaves.set()
+            with pytest.raises(ClientGone):
+                await waits
+            next_one = asyncio.create_task(batches.place(bool, until).__aenter__())  # the place in the queue is free
+            await asyncio.sleep(0)
+            assert not next_one.done()
+        await next_one
+
+    asyncio.run(crowd())
+
+
+def test_a_batch_that_waits_too_long_is_refused(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finder, "LONGEST_BATCH", 0.0)
+    slow = Slow(seconds=0.001)
+    client = client_for(model, slow)
+
+    async def crowd() -> list[Reply]:
+        return await asyncio.gather(*(client.asked("POST /complete", body=BATCH) for _ in range(6)))
+
+    assert sorted(answer.status for answer in asyncio.run(crowd())) == [200, 200, 200, 200, 503, 503]
+    assert client.ask("POST /complete", body=BATCH).status == 200
+
+
+def test_a_batch_that_takes_long_is_hurried(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finder, "LONGEST_BATCH", 0.05)
+    slow = Slow(seconds=0.03)
+    prefixes = b", ".join(b'"b%d"' % number for number in range(8))
+    client_for(model, slow, deadline_ms=64).ask("POST /complete", body=b'{"prefixes": [%s]}' % prefixes)
+    assert (slow.deadlines[0], slow.deadlines[-1]) == (64, 1)
+
+
 def test_the_longest_unused_answer_leaves_the_cache(model: Path) -> None:
     slow = Slow(seconds=0)
     client = client_for(model, slow, cache=2)
@@ -145,12 +194,17 @@ def test_the_cache_is_bounded_in_bytes() -> None:
     cache = Cache(most=1000, most_bytes=100_000)
     for number in range(100):
         text = f"{number}" + "é" * 2000
-        cache.put(10, Found(str(number), [Completion(text, -1.0, "model"), Completion(text + "!", -2.0, "model")]))
+        cache.put(
+            Key(str(number), 10),
+            Found(str(number), [Completion(text, -1.0, "model"), Completion(text + "!", -2.0, "model")]),
+        )
     assert cache.size <= 100_000
-    assert cache.get("0", 10) is None
-    assert cache.get("99", 10) is not None
+    assert cache.get(Key("0", 10)) is None
+    assert cache.get(Key("99", 10)) is not None
     before = cache.size
-    cache.put(10, Found("large", [Completion("é" * 20_000, -1.0, "model")]))  # which would push out all others
-    assert cache.get("large", 10) is None
-    cache.put(10, Found("99", []))
+    cache.put(
+        Key("large", 10), Found("large", [Completion("é" * 20_000, -1.0, "model")])
+    )  # which would push out all others
+    assert cache.get(Key("large", 10)) is None
+    cache.put(Key("99", 10), Found("99", []))
     assert cache.size < before

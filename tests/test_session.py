@@ -28,10 +28,10 @@ PARTS = ("popular", "ngram")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     """A model that trusts the session."""
-    trusting = RankerWeights.read().linear
+    trusting = RankerWeights.read(part="session").linear
     for name in ("session_repeat", "session_copied_words"):
         trusting[NAMES.index(name)] = 20.0
-    toy = Toy(parts=PARTS, arrays={"ranker.linear": trusting.tolist()})
+    toy = Toy(parts=PARTS, arrays={"ranker.session.linear": trusting.tolist()})
     return load(write_toy(tmp_path_factory.mktemp("session") / "toy.halfword", toy), cache=False)
 
 

@@ -72,7 +72,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
-        arrays |= random_ranker(chance).arrays()
+        arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())
     if toy.ending:
@@ -83,9 +83,9 @@ def write_toy(path: Path, toy: Toy) -> Path:
     return path
 
 
-def random_ranker(chance: np.random.Generator) -> RankerWeights:
+def random_ranker(chance: np.random.Generator, part: str = "weights") -> RankerWeights:
     """Return the weights that ship, each a little changed."""
-    weights = RankerWeights.read()
+    weights = RankerWeights.read(part=part)
     names = ("linear", "hidden", "hidden_bias", "output", "none")
     shaken = {name: getattr(weights, name) for name in names}
     return replace(

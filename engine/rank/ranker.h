@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rank/features.h"
@@ -10,13 +12,36 @@
 
 namespace halfword {
 
-/// Turns the evidence for all proposals into one probability each.
+/// Turns the features of all proposals for a prefix into one probability each.
 ///
 ///     x = (features − mean) / scale
 ///     z = linear · x + output · softsign(hidden x + hidden_bias)      with softsign(t) = t / (1 + |t|)
 ///
 /// and the probabilities are a softmax over the z of all proposals and the z of "none of these", which is linear in the
 /// features of the prefix. So they are probabilities, and sum to less than one.
+class RankerWeights {
+ public:
+  /// The arrays of a model file whose names begin so.
+  RankerWeights(const ModelFile& file, const std::string& part);
+
+  /// The log-probabilities of proposals with these features.
+  std::vector<double> log_probabilities(std::span<const Features> features) const;
+
+ private:
+  double worth_of(const Features& features, std::vector<float>& sums) const;
+  double worth_of_none(const Features& features) const;
+
+  std::span<const float> mean_;  // of the features that this ranker knows, which may be fewer than there are
+  std::span<const float> scale_;
+  std::span<const float> linear_;
+  std::vector<float> hidden_;  // one row per feature, so that all hidden units are summed up side by side
+  std::span<const float> hidden_bias_;
+  std::span<const float> output_;
+  std::span<const float> none_;  // by prefix feature, then a bias
+};
+
+/// Turns the evidence for all proposals into one probability each. Requests with a context have weights of their own,
+/// so what is learned from sessions changes nothing for requests without one.
 class Ranker {
  public:
   explicit Ranker(const ModelFile& file);
@@ -33,18 +58,10 @@ class Ranker {
   std::vector<double> log_probabilities(std::span<const Features> features) const;
 
  private:
-  double worth_of(const Features& features, std::vector<float>& sums) const;
-  double worth_of_none(const Features& features) const;
-
   Mixture mixture_;
   Lexicon words_;
-  std::span<const float> mean_;  // of the features that this ranker knows, which may be fewer than there are
-  std::span<const float> scale_;
-  std::span<const float> linear_;
-  std::vector<float> hidden_;  // one row per feature, so that all hidden units are summed up side by side
-  std::span<const float> hidden_bias_;
-  std::span<const float> output_;
-  std::span<const float> none_;  // by prefix feature, then a bias
+  RankerWeights alone_;
+  std::optional<RankerWeights> in_session_;  // the same as alone if a model has none
 };
 
 }  // namespace halfword

@@ -209,6 +209,7 @@ def fold_keys(text: str) -> list[str]:
 def covered_by(text: str, key: str) -> int | None:
     """Return how many bytes of a text stand for a key; None if it does not begin so."""
 
+def sorted_text_arrays(texts: Sequence[str]) -> dict[str, tuple[str, bytes]]: ...
 def word_filter(words: Sequence[str]) -> bytes:
     """Return the array of a filter that knows these words."""
 

@@ -1,6 +1,5 @@
 """`halfword complete`."""
 
-import json
 import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from halfword.cli.options import AsJson, ModelFile, NoVerify, divided, takes
+from halfword.cli.output import print_fields, print_json
 from halfword.core.errors import TextError
 from halfword.core.filters import FilterOptions
 from halfword.core.options import DEFAULTS, SearchOptions
@@ -44,13 +44,13 @@ def complete(
             continue
         for completion in completions:
             fields = [prefix] if several else []
-            fields += [completion.text, f"{completion.score:.4f}", completion.source] if scores else [completion.text]
-            print("\t".join(fields))
+            fields += [completion.display]
+            fields += [f"{completion.score:.4f}", completion.source] if scores else []
+            print_fields(*fields)
 
 
 def _print_json(prefix: str, completions: list[Completion]) -> None:
-    rows = [completion._asdict() for completion in completions]
-    print(json.dumps({"prefix": prefix, "completions": rows}, ensure_ascii=False))
+    print_json({"prefix": prefix, "completions": [completion._asdict() for completion in completions]})
 
 
 def _stdin_lines() -> Iterator[str]:

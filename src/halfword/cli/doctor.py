@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from halfword.cli.findings import examine
 from halfword.cli.options import AsJson
-from halfword.cli.output import print_json
+from halfword.cli.output import print_fields, print_json
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -18,4 +18,4 @@ def doctor(as_json: AsJson = False) -> None:
         return
     for finding in findings:
         remedy = f"; to get it: {finding.remedy}" if finding.remedy else ""
-        print(f"{'✓' if finding.well else '–'} {finding.name:14} {finding.state}{remedy}")
+        print_fields(f"{'✓' if finding.well else '–'} {finding.name:14} {finding.state}{remedy}")

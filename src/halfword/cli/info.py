@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from halfword.cli.options import AsJson
-from halfword.cli.output import print_json
+from halfword.cli.output import print_fields, print_json
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import PADDING, Header, read_header
 from halfword.core.verify import damaged_arrays
@@ -60,10 +60,10 @@ def _is_shown(name: str, states: dict[str, str]) -> bool:
 def _print_lines(content: dict[str, Any], states: dict[str, str]) -> None:
     print_json(content["card"], indent=2)
     for name, number in content["policy"].items():
-        print(f"policy.{name}\t{number:g}")
-    print(f"digest\t{content['digest'] or 'no checksums'}")
+        print_fields(f"policy.{name}", f"{number:g}")
+    print_fields("digest", content["digest"] or "no checksums")
     for name, size in sorted(content["bytes"].items()):
-        print("\t".join([name, f"{size:,} bytes", *([states[name]] if states else [])]))
+        print_fields(name, f"{size:,} bytes", *([states[name]] if states else []))
 
 
 def _check(model: Path, states: dict[str, str]) -> None:

@@ -5,18 +5,36 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+
+from halfword.core.printable import printable, printable_json
 
 if TYPE_CHECKING:
     from halfword.core.card import Card
 
-console = Console(highlight=False, soft_wrap=True)
+
+class SafeConsole(Console):
+    """A console that escapes what is not printable: file names, cards and queries may hold escape sequences."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            safe = "\n".join(map(printable, segment.text.split("\n")))
+            yield segment if segment.control else segment._replace(text=safe)
+
+
+console = SafeConsole(highlight=False, soft_wrap=True, markup=False)
 
 
 def print_json(content: Mapping[str, Any], indent: int | None = None) -> None:
     """Print one JSON object."""
-    print(json.dumps(content, ensure_ascii=False, indent=indent))
+    print(printable_json(json.dumps(content, ensure_ascii=False, indent=indent)))
+
+
+def print_fields(*fields: str) -> None:
+    """Print one record: its fields with tabs between them."""
+    print("\t".join(map(printable, fields)))
 
 
 def print_learned(output: Path, card: "Card") -> None:

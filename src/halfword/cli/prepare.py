@@ -47,7 +47,7 @@ def prepare(
     else:
         console.print(_funnel_table(funnel))
         for line in funnel.files:
-            console.print(line, markup=False)
+            console.print(line)
         if Problem.UTF8 in funnel.broken:
             console.print(f"{funnel.broken[Problem.UTF8]:,} rows are not UTF-8; read another encoding with --encoding")
 

@@ -5,15 +5,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
+from halfword.cli.output import SafeConsole
 from halfword.cli.signals import handled_signals
 from halfword.core.progress import Event, Progress
 
-console = Console(stderr=True, highlight=False, soft_wrap=True)
+console = SafeConsole(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 _LINE_EVERY = 10.0  # seconds, where no terminal shows it
 _DRAW_EVERY = 0.1

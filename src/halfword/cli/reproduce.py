@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from halfword.cli.options import takes
-from halfword.cli.output import cells, console, table
+from halfword.cli.output import cells, console, print_fields, table
 from halfword.cli.progress import console as progress_console
 from halfword.cli.progress import progress
 from halfword.core.errors import require
@@ -38,7 +38,7 @@ def reproduce(
         progress_console.print(f"{name} is left out: {reason}")
     if "rows" in results:
         console.print(_rows_table(results["rows"]))
-        print(output / "report.html")
+        print_fields(str(output / "report.html"))
 
 
 def _rows_table(rows: list[dict[str, Any]]) -> Table:

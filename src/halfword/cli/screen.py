@@ -119,8 +119,8 @@ class TryOut:
         mark, style = ("›", "class:chosen") if chosen else (" ", "")
         begin = matched(completion.text, normalise_prefix(self._typed.text))
         return [
-            (style, f"{mark}{completion.text[:begin]}"),
-            (f"{style} class:added", completion.text[begin:]),
+            (style, f"{mark}{completion.display[:begin]}"),
+            (f"{style} class:added", completion.display[begin:]),
             ("class:faint", f"  {completion.source}\n"),
         ]
 

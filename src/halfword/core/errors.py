@@ -3,6 +3,8 @@
 from importlib import import_module
 from types import ModuleType
 
+from halfword.core.printable import printable
+
 INTERRUPTED = 130  # the exit status after Ctrl-C, as shells have it
 
 
@@ -13,8 +15,7 @@ class HalfwordError(Exception):
     """
 
     def __str__(self) -> str:
-        text = super().__str__()
-        return text if text.isprintable() else "".join(map(_printable, text))
+        return printable(super().__str__())
 
 
 class OptionError(HalfwordError, ValueError):
@@ -47,10 +48,6 @@ class LiveError(HalfwordError):
 
 class MissingExtraError(HalfwordError, ImportError):
     """A command needs packages that the base install leaves out."""
-
-
-def _printable(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def require(module: str, extra: str) -> ModuleType:

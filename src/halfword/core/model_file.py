@@ -31,8 +31,10 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
 - `ngram.*`: the n-gram memory, explained in `ngram.py`, and words that were typed together, in `companions.py`;
   `mixture.network_weight` F32 (32): the network's weight beside the memory, by classes of contexts; `mixture.bounds`
   F32 (3): the backoffs that divide them; `ending.cost` F32 (V) (`ending.py`);
-- `ranker.*` F32: the weights of the ranker (`engine/rank/ranker.h`, `training/ranker.py`); `words.filter` and
+- `ranker.*` F32: the weights of the ranker (`engine/rank/ranker.h`, `training/ranker.py`), `ranker.session.*` those of
+  requests with a context; `words.filter` and
   `words.background` U64: which words occur in training queries and in the background (`engine/store/word_filter.h`);
+  `display.query.*`, `display.word.*`: the written forms of those that differ from them (`engine/store/displays.h`);
   `lexicon.*`: all of them, sorted (`engine/store/sorted_texts.h`).
 """
 

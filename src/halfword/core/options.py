@@ -23,7 +23,7 @@ class Invent(StrEnum):
 class SearchOptions:
     """How wide, how far back and how long to search. A model of popularity alone uses `count`, `fold` and `echo`."""
 
-    count: int = option(10, "Completions to print.", short="-n")
+    count: int = option(10, "Completions wanted.", short="-n")
     beam: int = 10  # hypotheses followed of each length
     retrace: int | None = None  # trailing characters that may be segmented anew; None: as far as any piece reaches
     segmentations: int = 1  # best segmentations of the prefix to set out from; only unigram pieces have several
@@ -76,6 +76,16 @@ _RANGES: dict[str, tuple[type, float, float]] = {
     "deadline_ms": (float, 0.001, 3_600_000),
 }
 _MAY_BE_NONE = {"retrace", "haste", "min_probability", "deadline_ms"}
+
+
+def limits_of(name: str) -> tuple[float, float]:
+    """Return the lowest and the highest value of an option that is a number.
+
+    >>> limits_of("min_probability")
+    (0.0, 1.0)
+    """
+    _, lowest, highest = _RANGES[name]
+    return lowest, highest
 
 
 def _check(name: str, value: object) -> None:

@@ -13,7 +13,7 @@ import ibis  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from halfword.core.errors import LogError, OptionError, require
+from halfword.core.errors import LogError, OptionError, OutputError, require
 from halfword.core.interrupts import undisturbed
 from halfword.core.progress import Event, Progress
 from halfword.data.log_format import LogFile
@@ -30,6 +30,10 @@ Read = Callable[..., Iterator[pa.RecordBatch]]  # `read_batches`; takes a file a
 @contextmanager
 def duckdb_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Progress) -> Iterator[Any]:
     """Stream the log into a database in `folder` and yield the Ibis connection to it."""
+    if "\\" in str(folder) or not str(folder).isprintable():
+        raise OutputError(
+            f"{folder.parent}: DuckDB opens no path with a backslash or a control character; name another"
+        )
     connection = ibis.duckdb.connect(
         folder / "log.duckdb",
         memory_limit=f"{min(MOST_MEMORY, _physical_memory() // 2) >> 20}MB",

@@ -4,11 +4,12 @@ Lines are numbered by rows: a quoted cell that holds several lines counts as one
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial, reduce
 from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
@@ -33,16 +34,14 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
 
     try:
         for batch in _quietly(lambda: _batches(file, stream, block_bytes, reject), reject):
-            # The rows of a batch have the numbers from `line` on that were not rejected.
-            numbers = np.arange(line, line + batch.num_rows + len(rejected))
-            lines = np.setdiff1d(numbers, list(rejected), assume_unique=True)[: batch.num_rows]
-            line = int(lines[-1]) + 1 if batch.num_rows else line
-            broken = [rejected.pop(number) for number in sorted(rejected) if number < line]
-            if broken:
-                yield partial(Rows, broken=broken)
-            for begin in range(0, batch.num_rows, MOST_ROWS):
-                part = slice(begin, begin + MOST_ROWS)
-                yield partial(_portion, file, batch[part], pa.array(lines[part]))
+            # A batch may have millions of rows, so even their numbers are made in parts.
+            for part in (batch[begin : begin + MOST_ROWS] for begin in range(0, batch.num_rows, MOST_ROWS)):
+                lines = _numbers(line, part.num_rows, rejected)
+                line = int(lines[-1]) + 1
+                broken = [rejected.pop(number) for number in sorted(rejected) if number < line]
+                yield partial(_portion, file, part, pa.array(lines))
+                if broken:  # after the rows around them, or their share would look larger than it is
+                    yield partial(Rows, broken=broken)
     except pa.ArrowInvalid as error:
         found = _what_is_wrong(str(error), file, list(rejected.values()), block_bytes)
         if found is None:
@@ -50,6 +49,12 @@ def csv_rows(file: LogFile, stream: pa.NativeFile, block_bytes: int) -> Iterator
         raise LogError(f"{file.path}, line {line} or later: {found}") from error
     if rejected:
         yield partial(Rows, broken=list(rejected.values()))
+
+
+def _numbers(first: int, count: int, rejected: Collection[int]) -> npt.NDArray[np.int64]:
+    """Return the first `count` numbers from `first` on that were not rejected."""
+    numbers = np.arange(first, first + count + len(rejected))
+    return np.setdiff1d(numbers, list(rejected), assume_unique=True)[:count] if rejected else numbers
 
 
 def _what_is_wrong(message: str, file: LogFile, rejected: list[Broken], block_bytes: int) -> str | None:

@@ -22,6 +22,7 @@ from halfword.data.backends import LOG, duckdb_log, sorted_batches, spark_log
 from halfword.data.counting import Blocks, count_queries, leave_out, number_of, record_of
 from halfword.data.dataset import LEARN, Split
 from halfword.data.describe import described
+from halfword.data.displays import DISPLAY, with_displays
 from halfword.data.find_files import find_files
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.log_format import LogFile
@@ -55,7 +56,7 @@ def prepare(
         counted = count_queries(connection, log, files, options)
         progress(Event("counting", 1, 2))
         kept, left = leave_out(connection, counted.table, blocklist, options)
-        kept = connection.create_table("kept", kept)
+        kept = connection.create_table("kept", with_displays(kept, counted.rows))
         repeats = counted.typed - number_of(counted.table.kept.sum())
         funnel = Funnel(**rows, typed=counted.typed, repeats=repeats, **left, **_sizes(kept), files=described(files))
         _check_left(log, funnel, options)
@@ -65,7 +66,8 @@ def prepare(
             sessions = session_batches(counted.rows, kept, folder, files, options)
         numbers = ("count", LEARN) if options.leaves_out_rare else ("count",)
         about = _about(files, options, funnel, counted.by)
-        write_dataset(output, _batches(kept, folder, progress), about, numbers, sessions)
+        texts = (DISPLAY,) if DISPLAY in kept.columns else ()
+        write_dataset(output, _batches(kept, folder, progress), about, numbers, sessions, texts)
     return funnel
 
 
@@ -107,6 +109,8 @@ def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordB
         numbers = {"count": kept[split]}
         if LEARN in kept.columns:
             numbers[LEARN] = kept[LEARN] if split is Split.TEST else kept[split]
+        if DISPLAY in kept.columns:
+            numbers[DISPLAY] = kept[DISPLAY]
         part = kept.filter(kept[split] > 0).select("query", **numbers)
         for batch in sorted_batches(part, [ibis.desc("count"), "query"], folder / f"{split}.parquet"):
             name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
@@ -116,7 +120,8 @@ def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordB
 
 def _check_broken(log: Any, files: list[LogFile]) -> dict[str, Any]:
     """Return how many rows were read and how many cannot be used for which reason; an error if too many are broken."""
-    groups = log.group_by("problem").agg(rows=log.count(), first=log.row.min()).to_pyarrow().to_pylist()
+    rows = log.problem.isnull().ifelse(1, log["count"])  # a row with a problem stands for several
+    groups = log.group_by("problem").agg(rows=rows.sum(), first=log.row.min()).to_pyarrow().to_pylist()
     read = sum(group["rows"] for group in groups)
     broken = [group for group in groups if group["problem"] not in (None, *NOT_BROKEN)]
     share = sum(group["rows"] for group in broken) / max(read, 1)

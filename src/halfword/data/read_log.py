@@ -1,9 +1,14 @@
-"""Reading a query log: files of all formats become batches of one schema, in which unusable rows carry the reason."""
+"""Reading a query log: files of all formats become batches of one schema.
+
+Rows that cannot be used are not handed on one by one, because a log may have hundreds of millions of them. A batch has
+one row for each reason instead: with the number of the first such row, what was found there, and how many there are.
+"""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,10 +16,10 @@ import pyarrow as pa
 
 from halfword.core.errors import LogError
 from halfword.core.text import SHORTEST_QUERY, Profile
-from halfword.data.log_columns import WHITE_SPACE, Column, counts_of, draws_of, pc, queries_of, times_of
+from halfword.data.log_columns import WHITE_SPACE, Column, counts_of, displays_of, draws_of, pc, queries_of, times_of
 from halfword.data.log_format import LogFile
 from halfword.data.log_rows import rows_of
-from halfword.data.rows import NOT_BROKEN, Broken, Problem, Rows
+from halfword.data.rows import Broken, Problem, Rows
 
 LINE_BITS = 40  # a row's number has its line in the lower bits and the index of its file above them
 MOST_BROKEN = 0.05
@@ -28,10 +33,11 @@ _KINDS: dict[str, pa.DataType] = {
     "user": pa.string(),
     "query": pa.string(),
     "time": pa.int64(),  # microseconds since 1970, so that no engine applies a time zone
-    "count": pa.int64(),
+    "count": pa.int64(),  # queries that the row stands for; if it has a problem, rows of this portion with the same one
     "draw": pa.float64(),  # a random number in [0, 1), the same for a run of rows
     "problem": pa.string(),
     "found": pa.string(),
+    "display": pa.string(),  # the query with its capitals, if it has any
 }
 SCHEMA = pa.schema(_KINDS)
 
@@ -48,10 +54,10 @@ def read_batches(
     first: Broken | None = None
     with _readable(file):
         portions = rows_of(file, position)
-        for batch, faults in _in_parallel(lambda rows: _finish(rows(), file, profile, max_length), portions, threads):
-            yield batch
-            read, broken = read + batch.num_rows, broken + len(faults)
-            first = first or next(iter(faults), None)
+        for part in _in_parallel(lambda rows: _finish(rows(), file, profile, max_length), portions, threads):
+            yield part.batch
+            read, broken = read + part.read, broken + part.broken
+            first = first or part.first_broken
             if first and read >= ENOUGH_ROWS and broken > MOST_BROKEN * read:
                 raise too_broken(file, first, broken / read)
 
@@ -82,16 +88,38 @@ def file_and_line(row: int) -> tuple[int, int]:
     return row >> LINE_BITS, row & ((1 << LINE_BITS) - 1)
 
 
-def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> tuple[pa.RecordBatch, list[Broken]]:
-    """Return the rows as a batch of SCHEMA, and a list of those that are broken."""
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """A part of a file as a batch of SCHEMA, and how many of its rows are broken."""
+
+    batch: pa.RecordBatch
+    read: int
+    broken: int
+    first_broken: Broken | None
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftOut:
+    """The rows of a portion that are left out for the same reason."""
+
+    problem: Problem
+    first_line: int
+    found: str | None
+    number: int
+
+
+def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Portion:
+    """Return the rows as a batch of SCHEMA."""
     cells = {name: pa.array(column, None if name == "time" else pa.string()) for name, column in rows.cells.items()}
     lines: Column = pa.array(rows.lines, pa.int64())
+    read = len(lines) + len(rows.empty) + len(rows.broken)
     columns: dict[str, Any] = {
         "query": queries_of(cells.get("query", pa.nulls(0, pa.string())), profile),
         "user": _users(cells["user"]) if "user" in cells else pa.nulls(len(lines), pa.string()),
         "time": _times(cells["time"]) if "time" in cells else pa.nulls(len(lines), pa.int64()),
         "count": counts_of(cells["count"]) if "count" in cells else pa.repeat(pa.scalar(1, pa.int64()), len(lines)),
     }
+    columns["display"] = displays_of(cells["query"], columns["query"]) if "query" in cells else columns["query"]
     good = pa.array(np.ones(len(lines), bool))
     for name, problem in ((name, problem) for name, problem in _EXPECTED.items() if name in cells):
         bad = pc.and_(good, pc.is_null(columns[name]))
@@ -99,44 +127,55 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> tup
             pairs = zip(lines.filter(bad).to_pylist(), cells[name].filter(bad).to_pylist(), strict=True)
             rows.broken += [Broken(line, problem, _shown(found)) for line, found in pairs]
             good = pc.and_not(good, bad)
-    columns["problem"] = _lengths_judged(columns["query"], max_length)
-    batch = _batch(file, lines, columns, good, rows)
-    return batch, [row for row in rows.broken if row.problem not in NOT_BROKEN]
+    lengths = pc.utf8_length(columns["query"])
+    short, long = pc.less(lengths, SHORTEST_QUERY), pc.greater(lengths, max_length)
+    left = [
+        *_broken_by_reason(rows.broken),
+        *_left_lines(Problem.SHORT, rows.empty, "nothing"),
+        *_left_lines(Problem.SHORT, lines.filter(pc.and_(good, short)).to_numpy()),
+        *_left_lines(Problem.LONG, lines.filter(pc.and_(good, long)).to_numpy()),
+    ]
+    batch = _batch(file, lines, columns).filter(pc.and_not(good, pc.or_(short, long)))
+    return _Portion(_with_left_out(batch, left, file), read, len(rows.broken), next(iter(rows.broken), None))
 
 
 _EXPECTED = {"query": Problem.QUERY, "time": Problem.DATE, "count": Problem.COUNT}
 
 
-def _lengths_judged(queries: Column, max_length: int) -> Column:
-    """Return what is wrong with the length of each query, null where nothing is."""
-    lengths = pc.utf8_length(queries)
-    nothing = pa.scalar(None, pa.string())
-    long = pc.if_else(pc.greater(lengths, max_length), pa.scalar(Problem.LONG.value), nothing)
-    return pc.if_else(pc.less(lengths, SHORTEST_QUERY), pa.scalar(Problem.SHORT.value), long)
+def _broken_by_reason(broken: Sequence[Broken]) -> Iterator[_LeftOut]:
+    for problem in sorted({row.problem for row in broken}):
+        alike = [row for row in broken if row.problem is problem]
+        first = min(alike, key=lambda row: row.line)
+        yield _LeftOut(problem, first.line, first.found, len(alike))
 
 
-def _batch(file: LogFile, lines: Column, columns: dict[str, Any], good: Column, rows: Rows) -> pa.RecordBatch:
+def _left_lines(problem: Problem, lines: Sequence[int], found: str | None = None) -> Iterator[_LeftOut]:
+    if len(lines):
+        yield _LeftOut(problem, int(lines[0]), found, len(lines))
+
+
+def _batch(file: LogFile, lines: Column, columns: dict[str, Any]) -> pa.RecordBatch:
     columns["row"] = pc.add(lines, row_number(file.index, 0))
     runs = lines.to_numpy(zero_copy_only=False) // file.run_rows
     columns["draw"] = pa.array(draws_of(runs.astype(np.uint64) + np.uint64(row_number(file.index, 0))))
-    columns["found"] = pa.nulls(len(lines), pa.string())
-    batch = pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA)
-    if not rows.broken and not len(rows.empty):
+    columns |= {name: pa.nulls(len(lines), pa.string()) for name in ("problem", "found")}
+    return pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+
+def _with_left_out(batch: pa.RecordBatch, left: Sequence[_LeftOut], file: LogFile) -> pa.RecordBatch:
+    if not left:
         return batch
     records = [
-        {"row": row_number(file.index, row.line), "problem": row.problem.value, "found": row.found}
-        for row in rows.broken
+        {
+            "row": row_number(file.index, each.first_line),
+            "count": each.number,
+            "problem": each.problem.value,
+            "found": each.found,
+        }
+        for each in left
     ]
-    empty = _empty_rows(pc.add(pa.array(rows.empty, pa.int64()), row_number(file.index, 0)))
-    tables = pa.Table.from_batches([batch.filter(good), empty]), pa.Table.from_pylist(records, SCHEMA)
-    return pa.concat_tables(tables).combine_chunks().to_batches()[0]
-
-
-def _empty_rows(numbers: Column) -> pa.RecordBatch:
-    columns = {field.name: pa.nulls(len(numbers), field.type) for field in SCHEMA}
-    columns |= {"row": numbers, "problem": pa.repeat(pa.scalar(Problem.SHORT.value), len(numbers))}
-    columns |= {"found": pa.repeat(pa.scalar("nothing"), len(numbers))}
-    return pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+    both = pa.concat_tables([pa.Table.from_batches([batch]), pa.Table.from_pylist(records, SCHEMA)])
+    return both.combine_chunks().to_batches()[0]
 
 
 def _shown(found: Any) -> str:

@@ -24,12 +24,27 @@ PRECISIONS = ("int8", "fp32")
 PARTS = ("popular", "ngram", "network")
 
 
-class Completion(NamedTuple):
-    """One way to finish a prefix."""
-
+class _Fields(NamedTuple):
     text: str
     score: float  # natural logarithm of p(text | prefix)
     source: Literal["popular", "model", "both", "session"]
+    display: str  # the text as most people write it, with their capitals
+
+
+class Completion(_Fields):
+    """One way to finish a prefix."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        text: str,
+        score: float,
+        source: Literal["popular", "model", "both", "session"],
+        display: str | None = None,
+    ) -> "Completion":
+        """Return a completion; it is shown as its text unless there is another form of it."""
+        return super().__new__(cls, text, score, source, text if display is None else display)
 
 
 class Answer(list[Completion]):
@@ -62,7 +77,7 @@ class Model:
 
     >>> model = load()
     >>> model.complete("new yo", count=2).texts
-    ['new york', 'new york city']
+    ['new york city', 'new york']
     """
 
     def __init__(self, engine: "_engine.Completer", path: Path, header: Header, parts: Collection[str]) -> None:
@@ -130,7 +145,7 @@ class Model:
         """Refuse what this model cannot promise."""
         if options.invent == Invent.NEVER and self.parts != ("popular",) and not self._lists_words:
             raise OptionError(
-                f'{self.path.name} has no list of words to keep to; without invent="never" it completes, '
+                'this model has no list of words to keep to; without invent="never" it completes, '
                 "and trained again with popularity it has one"
             )
         return options

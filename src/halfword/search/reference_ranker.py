@@ -166,17 +166,14 @@ def _estimate(proposal: Proposal, facts: Facts, mixture: Sequence[float], shares
     return math.log(max(whole / (facts.total - discount * facts.distinct + weight), LEAST_ESTIMATE))
 
 
-class PlainRanker:
+class PlainWeights:
     """Features → log-probabilities, straight from the formula in `engine/rank/ranker.h`."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._arrays = {name.removeprefix("ranker."): array.astype(float) for name, array in arrays.items()}
-        self.mixture: list[float] = self._arrays["mixture"].tolist()
+        self._arrays = {name: array.astype(float) for name, array in arrays.items()}
 
     def log_probabilities(self, features: Mapping[str, Sequence[float]]) -> dict[str, float]:
         """Return the log-probability of each text."""
-        if not features:
-            return {}
         weights = self._arrays
         scaled = {text: (np.array(row) - weights["mean"]) / weights["scale"] for text, row in features.items()}
         worths = {text: self._worth(row) for text, row in scaled.items()}
@@ -189,6 +186,22 @@ class PlainRanker:
         weights = self._arrays
         sums = weights["hidden"].reshape(-1, len(row)) @ row + weights["hidden_bias"]
         return float(weights["linear"] @ row + weights["output"] @ (sums / (1 + abs(sums))))
+
+
+class PlainRanker:
+    """The arrays `ranker.*` of a model file: weights for requests without a context, and with one."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        named = {name.removeprefix("ranker."): array for name, array in arrays.items()}
+        of_session = {name.removeprefix("session."): array for name, array in named.items() if "session." in name}
+        self.mixture: list[float] = named["mixture"].astype(float).tolist()
+        self._alone = PlainWeights({name: array for name, array in named.items() if "session." not in name})
+        self._in_session = PlainWeights(of_session) if of_session else self._alone
+
+    def log_probabilities(self, features: Mapping[str, Sequence[float]], *, context: bool) -> dict[str, float]:
+        """Return the log-probability of each text."""
+        weights = self._in_session if context else self._alone
+        return weights.log_probabilities(features) if features else {}
 
 
 def _matched(text: str, typed: str) -> int:
@@ -224,7 +237,7 @@ class PlainPipeline:
         wanted = max(options.count, int(self.policy.page))
         facts, proposals = self.propose(prefix, session, replace(options, count=wanted))
         features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words, session)
-        scores = self.ranker.log_probabilities(features)
+        scores = self.ranker.log_probabilities(features, context=bool(session.queries))
         shown = select(
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
@@ -235,6 +248,7 @@ class PlainPipeline:
             ),
             options,
             self.policy,
+            empty=not prefix,
         )
         return Answer(Completion(text, scores[text], self._origin(text, proposals[text], session)) for text in shown)
 

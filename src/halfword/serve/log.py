@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from halfword.core.printable import printable_json
+
 MOST_WAITING = 2**20  # bytes of lines that wait to be written; further lines are dropped
 _ATOMIC = 4096  # bytes that a pipe takes whole, so that the lines of two workers never mix
 _GATHER_SECONDS = 0.05  # for which lines are gathered before they are written together
@@ -79,7 +81,8 @@ class Log:
 
     def _append(self, fields: dict[str, Any]) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = orjson.dumps({"time": now, "worker": self._process, **fields}) + b"\n"
+        content = orjson.dumps({"time": now, "worker": self._process, **fields}).decode()
+        line = printable_json(content).encode() + b"\n"  # people read logs in terminals, and queries may be in it
         self._lines.append(line)
         self._size += len(line)
         self._written.clear()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +12,7 @@ from halfword.core.errors import HalfwordError, ModelFileError
 from halfword.core.filters import Blocklist, read_blocklist
 from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.printable import printable
 from halfword.core.text import Profile, profile_named
 from halfword.core.verify import content_digest
 from halfword.search.filtered import Filtered
@@ -105,28 +106,28 @@ class Models:
         """The failure without the folders in which files lie: the whole world may read it."""
         text = self.failure
         for file in self._options.files:
-            text = text and text.replace(str(file), file.name)
+            text = text and text.replace(printable(str(file)), printable(file.name))  # as errors write names
         return text and _FOLDERS.sub("", text)
 
     def _load(self, snapshot: Snapshot, *, verify: bool) -> Served:
         path, *blocklists = snapshot.paths
         model = load(path, verify=verify)
         profile = profile_named(str(model.card.profile))
-        _try(path, model)
+        _try(path, model, replace(self._options.search, deadline_ms=1000.0))
         rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
         completer = Filtered(model, rules) if blocklists else model
         live = None if self._options.live is None else Live(model, self._options.live)
-        digest = fingerprint(path, *blocklists, settings=self._options.partly_allowed)
+        digest = fingerprint(path, *blocklists, settings=self._options.settings)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         cache = Cache(self._options.cache, self._options.cache_mib * 2**20)
         return Served(completer, profile, version, etag, cache, rules, live)
 
 
-def _try(model: Path, completer: Answerer) -> None:
+def _try(model: Path, completer: Answerer, options: SearchOptions) -> None:
     """Complete a few prefixes: a file whose layout is right may still hold nonsense."""
     try:
         for prefix in _TRIALS:
-            for completion in completer.complete(prefix, SearchOptions(deadline_ms=1000)):
+            for completion in completer.complete(prefix, options):
                 completion.text.encode()
                 if not isfinite(completion.score):
                     raise ModelFileError(f"{model} gives {prefix!r} a score that is no number; copy or train it again")

@@ -19,6 +19,7 @@ from halfword.core.folding import fold, is_plain
 from halfword.core.model_file import Array
 from halfword.search.model import import_engine
 
+LARGEST_COUNT = 2**32 - 1  # that an index of counts can hold
 _FEWEST = 2  # times that a form must be typed
 _TIMES = 5  # as often as any other form
 
@@ -65,5 +66,6 @@ def learn_forms(counts: Mapping[str, int]) -> dict[str, Array]:
 
 
 def _index(part: str, counts: Mapping[str, int]) -> dict[str, Array]:
-    arrays = import_engine().popular_arrays(list(counts.items()))
+    # A word may occur in many queries, and more often than an index can say.
+    arrays = import_engine().popular_arrays([(text, min(count, LARGEST_COUNT)) for text, count in counts.items()])
     return {name.replace("popular", part): Array(dtype, data) for name, (dtype, data) in arrays.items()}

@@ -90,6 +90,9 @@ class WithoutMisspellings(Dataset):
         misspellings = self._misspellings()
         return {query: count for query, count in counts.items() if not misspellings.holds(query)}
 
+    def displays(self) -> dict[str, str]:
+        return self.data.displays()
+
     def rows(self, split: Split) -> list[str]:
         rows = self.data.rows(split)
         return rows if split is Split.TEST else [row for row in rows if not self._misspellings().holds(row)]

@@ -4,7 +4,8 @@
 under which the queries that people went on to type are the likeliest: cross-entropy over the proposals and "none of
 these", at one prefix of many queries and at every prefix of some. They start from weights that ship with the package
 (`models/ranker.json`, made by `benchmarks/ranker_prior.py` from public logs) and pay for leaving them, so a log with
-few validation rows stays near them.
+few validation rows stays near them. Requests with a context have weights of their own. These start from the weights
+without context and are fitted to rows with the queries before them; so sessions change nothing for other requests.
 """
 
 import json
@@ -35,6 +36,9 @@ _EPOCHS = 12
 _BATCH = 256  # prefixes
 _RATE = 5e-3  # of Adam, at its highest
 _CLOSENESS = 10.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
+_SESSION_EPOCHS = 20
+_SESSION_CLOSENESS = 1.0
+_SESSION_PRIOR = 2_000.0  # rows with a context that count as much as the sessions of public logs
 _PENALTIES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)  # nats per added character
 _PARTIAL_WORTH = 0.25  # of PMRR beside MRR, when the order of the answers is chosen
 _SHOWN = 10
@@ -55,9 +59,12 @@ class RankerWeights:
     none: Floats  # (features of the prefix, and a bias)
 
     @classmethod
-    def read(cls, path: Path = PRIOR) -> Self:
-        """Read weights that were written as JSON, such as those that ship; features added since weigh nothing."""
-        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["weights"]
+    def read(cls, path: Path = PRIOR, part: str = "weights") -> Self:
+        """Read weights that were written as JSON, such as those that ship; features added since weigh nothing.
+
+        `weights` are those without a context, `session` those with one.
+        """
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[part]
         return cls(**{name: np.array(value, np.float32) for name, value in values.items()}).widened()
 
     def widened(self) -> Self:
@@ -75,27 +82,76 @@ class RankerWeights:
         """Return all weights by name."""
         return {each.name: np.round(getattr(self, each.name).astype(float), 5).tolist() for each in fields(self)}
 
-    def arrays(self) -> dict[str, Array]:
-        """Return the weights as arrays of a model file."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {f"ranker.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
+    def with_units(self, more: int, chance: np.random.Generator) -> Self:
+        """Return the same weights with more hidden units, which say nothing yet."""
+        size = self.hidden.shape[1]
+        drawn = chance.normal(0, size**-0.5, (more, size)).astype(np.float32)
+        return replace(
+            self,
+            hidden=np.concatenate([self.hidden, drawn]),
+            hidden_bias=np.pad(self.hidden_bias, (0, more)),
+            output=np.pad(self.output, (0, more)),
+        )
+
+    def moved(self, start: Self, end: Self, share: float = 1.0) -> Self:
+        """Return these weights changed by a share of what `end` differs from `start`.
+
+        `start` may have fewer hidden units. The weights are compared as if all features were divided by the scale of
+        `end`. Units that `start` lacks look at the same features as in `end`; their share of the output is smaller.
+        """
+        begun, own = start.rescaled(end.scale), self.rescaled(end.scale)
+        known, moved = len(start.output), {}
+        for name in _FITTED:
+            change = getattr(end, name).copy()
+            change[: len(getattr(begun, name))] -= getattr(begun, name)
+            if name in ("hidden", "hidden_bias"):
+                change[:known] *= share
+            else:
+                change *= share
+            change[: len(getattr(own, name))] += getattr(own, name)
+            moved[name] = change
+        return replace(own, **moved)
+
+    def rescaled(self, scale: Floats) -> Self:
+        """Return weights that say the same of features which are divided by another scale."""
+        factor = scale / self.scale
+        return replace(self, scale=scale, linear=self.linear * factor, hidden=self.hidden * factor)
+
+    def arrays(self, part: str = "ranker") -> dict[str, Array]:
+        """Return the weights as arrays of a model file; those of requests with a context share the mixture."""
+        shared = () if part == "ranker" else ("mixture",)
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in shared}
+        return {f"{part}.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
 def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
-    """Return the weights of the ranker of a model file and how its answers are put in order, fitted to rows."""
+    """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
     prior = RankerWeights.read()
     model = load(path, cache=False)
     rows = sample_rows(typed, ASKED)
     if not rows:
-        return prior.arrays(), DEFAULT_POLICY
+        session = RankerWeights.read(part="session")
+        return prior.arrays() | session.arrays("ranker.session"), DEFAULT_POLICY
     alone = [TypedRow(row.query) for row in rows]
-    in_sessions = [row for row in rows if row.context]
     asked = collect(model, at_hashed_prefix(alone))
-    walked = collect(model, at_every_prefix(alone[:WALKED]))
-    with_context = at_hashed_prefix(in_sessions) + at_every_prefix(in_sessions[:WALKED_IN_SESSIONS])
-    weights = fit(prior, join([asked, walked, collect(model, with_context)]))
+    weights = fit(prior, join([asked, collect(model, at_every_prefix(alone[:WALKED]))]))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
-    return weights.arrays(), _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
+    arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
+    return arrays, _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
+
+
+def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow]) -> RankerWeights:
+    """Return the weights of requests with a context: the others, changed as sessions of public logs change them.
+
+    Where rows have a context, these weights are fitted to them.
+    """
+    with_context = [row for row in rows if row.context]
+    share = _SESSION_PRIOR / (_SESSION_PRIOR + len(with_context))
+    start = weights.moved(RankerWeights.read(), RankerWeights.read(part="session"), share)
+    if not with_context:
+        return start
+    asked = at_hashed_prefix(with_context) + at_every_prefix(with_context[:WALKED_IN_SESSIONS])
+    return fit(start, collect(model, asked), epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
 
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
@@ -132,7 +188,7 @@ def fit(prior: RankerWeights, offers: Offers, *, epochs: int = _EPOCHS, closenes
     for epoch in range(epochs):
         for step, number in enumerate(chance.permutation(len(starts))):
             progress = (epoch + step / len(starts)) / epochs
-            weights = replace(prior, **values)
+            weights = replace(prior, **{name: value.astype(np.float32) for name, value in values.items()})
             gradients = _gradients(weights, shuffled.part(*starts[number]))
             for name in _FITTED:
                 gradients[name] += closeness / len(offers) * (values[name] - getattr(prior, name))
@@ -190,7 +246,7 @@ def _forward(weights: RankerWeights, offers: Offers) -> _Forward:
     worths = scaled @ weights.linear + (sums / (1 + np.abs(sums))) @ weights.output
     owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
     shared = len(weights.none) - 1
-    prefix = np.ones((len(offers), shared + 1))
+    prefix = np.ones((len(offers), shared + 1), np.float32)
     has_any = np.diff(offers.first) > 0
     prefix[has_any, :shared] = scaled[offers.first[:-1][has_any], :shared]
     none = prefix @ weights.none
@@ -205,15 +261,15 @@ def _gradients(weights: RankerWeights, offers: Offers) -> dict[str, np.ndarray]:
     """Return the gradients of the mean cross-entropy."""
     made = _forward(weights, offers)
     found = np.bincount(made.owner, offers.whole, len(offers)) > 0
-    error = (np.exp(made.log_probabilities) - offers.whole) / len(offers)
+    error = ((np.exp(made.log_probabilities) - offers.whole) / len(offers)).astype(np.float32)
     error_none = (np.exp(made.log_none) - ~found) / len(offers)
-    softsign = made.sums / (1 + np.abs(made.sums))
-    error_sums = error[:, None] * weights.output / (1 + np.abs(made.sums)) ** 2
+    slope = 1 / (1 + np.abs(made.sums))  # of softsign; its square is the derivative
+    error_sums = error[:, None] * weights.output * slope * slope
     return {
         "linear": error @ made.scaled,
         "hidden": error_sums.T @ made.scaled,
         "hidden_bias": error_sums.sum(0),
-        "output": error @ softsign,
+        "output": error @ (made.sums * slope),
         "none": error_none @ made.prefix,
     }
 

@@ -16,11 +16,11 @@ from halfword.core.model_file import Array, check_model_output, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.progress import Event, Progress, named, quiet
 from halfword.core.scratch import scratch_folder
-from halfword.core.text import Profile
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
-from halfword.training.folding import fold_queries, learn_forms
+from halfword.training.displays import learn_displays
+from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
 from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.known_words import shared_words, word_arrays
@@ -29,8 +29,6 @@ from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
-
-_LARGEST_COUNT = 2**32 - 1
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
@@ -79,7 +77,7 @@ class _Made:
 
 def _held_out(data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
-    arrays, parts = _with_counts(data.counts(Split.TRAIN), data.profile, learned, options, progress)
+    arrays, parts = _with_counts(data.counts(Split.TRAIN), data, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
     joined, policy, features = _fitted(arrays, card, data, output, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
@@ -90,7 +88,7 @@ def _with_all_rows(made: _Made, data: Dataset, learned: Learned, options: TrainO
     """Learn the parts again, from all rows; what joins them stays as it was fitted to rows that they did not know."""
     progress(Event("counting"))
     counts = data.all_counts()
-    arrays, parts = _with_counts(counts, data.profile, learn_all(learned, counts, options), options, progress)
+    arrays, parts = _with_counts(counts, data, learn_all(learned, counts, options), options, progress)
     return replace(made, arrays=arrays, parts=parts)
 
 
@@ -112,7 +110,7 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    counts: Mapping[str, int], profile: Profile, learned: Learned, options: TrainOptions, progress: Progress
+    counts: Mapping[str, int], data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
@@ -124,9 +122,9 @@ def _with_counts(
     if "popular" in options.parts:
         progress(Event("indexing the queries"))
         often = {query: count for query, count in counts.items() if count >= options.least_count}
-        arrays |= popular_arrays(often)
+        arrays |= popular_arrays(often) | learn_displays(often, data.displays())
         if len(options.parts) > 1:  # else nobody asks them
-            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=profile).blocks)
+            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=data.profile).blocks)
             known = learned.standing.background.words() if learned.standing is not None else set()
             arrays |= word_arrays(shared_words(counts, options.least_count), known)
             arrays |= learn_forms(often)
@@ -201,7 +199,7 @@ def _fitted(
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
     """Return the popularity index of `counts`, as arrays for a model file."""
-    too_large = next((query for query, count in counts.items() if count > _LARGEST_COUNT), None)
+    too_large = next((query for query, count in counts.items() if count > LARGEST_COUNT), None)
     if too_large is not None:
         raise OptionError(f"the count of {too_large!r} is {counts[too_large]}; scale the counts below 2^32")
     arrays = import_engine().popular_arrays(list(counts.items()))

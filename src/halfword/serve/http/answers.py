@@ -97,15 +97,15 @@ def _complete_content(prefix: str, found: Found, served: Served, request: Reques
 
 
 def _suggest_content(prefix: str, found: Found, served: Served, request: Request) -> list[Any]:
-    return [prefix, [completion.text for completion in found.completions]]
+    return [prefix, [completion.display for completion in found.completions]]
 
 
 def _rows(found: Found) -> list[dict[str, Any]]:
     rows = []
-    for text, score, source in found.completions:
+    for text, score, source, display in found.completions:
         begin = matched(text, found.typed)
-        highlight = {"typed": text[:begin], "added": text[begin:]}
-        rows.append({"text": text, "score": score, "source": source, "highlight": highlight})
+        highlight = {"typed": display[:begin], "added": display[begin:]}
+        rows.append({"text": text, "score": score, "source": source, "display": display, "highlight": highlight})
     return rows
 
 

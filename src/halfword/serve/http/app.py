@@ -47,7 +47,7 @@ class App:
         self._hosts = AllowedHosts(options.hosts)
         self._clients = Clients(options.trusted_proxies)
         self._origins = {origin.encode() for origin in options.allowed_origins}
-        finder = Finder(options.queue, options.deadline_ms, metrics)
+        finder = Finder(options, metrics)
         key_file = options.live_key_file or options.api_key_file
         self._live_keys = None if options.live is None or key_file is None else ApiKeys(key_file)
         self._changes = None if options.live is None else Changes(models, options.live_clients)

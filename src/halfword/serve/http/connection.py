@@ -115,7 +115,7 @@ class Connection(asyncio.BufferedProtocol):
         """End the connection if its client is too slow."""
         if now - self.since <= PATIENCE.get(self.phase, float("inf")):
             return
-        if self.phase is Phase.READING and self._reader.in_body:
+        if self.phase is Phase.READING and self._reader.in_body and not self._transport.is_closing():
             limit = PATIENCE[Phase.READING]
             self._refuse(refuse("too_slow", f"a request must arrive within {limit:.0f} seconds"))
         else:

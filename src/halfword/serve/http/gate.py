@@ -12,6 +12,7 @@ from halfword.serve.http.request import ClientGone
 
 Answer = TypeVar("Answer")
 _BATCHES_AT_ONCE = 4
+_LOOK_SECONDS = 0.25  # between two looks whether the client of a batch that waits has gone
 _LONGEST_TURN = 0.05  # seconds without a look at the sockets
 _LOOKS = 8  # at the sockets, in which nobody had to be refused; from a new connection to its request it takes four
 
@@ -94,23 +95,45 @@ class Batches:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self._waiting = 0
-        self._running = asyncio.Semaphore(_BATCHES_AT_ONCE)
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._running = 0
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Wait for one's turn; raises when too many wait."""
-        if self._waiting >= self._places and self._running.locked():
-            raise _overloaded()
-        self._waiting += 1
-        try:
-            await self._running.acquire()
-        finally:
-            self._waiting -= 1
+    async def place(self, gone: Callable[[], bool], until: float) -> AsyncIterator[None]:
+        """Wait for a turn; raises when too many wait, when the time is over, or when the client is `gone`."""
+        await self._turn(gone, until)
         try:
             yield
         finally:
-            self._running.release()
+            self._pass_on()
+
+    async def _turn(self, gone: Callable[[], bool], until: float) -> None:
+        if self._running < _BATCHES_AT_ONCE:
+            self._running += 1
+            return
+        if len(self._waiting) >= self._places:
+            raise _overloaded()
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            while not turn.done():
+                if gone():
+                    raise ClientGone
+                if perf_counter() >= until:
+                    raise _overloaded()
+                await asyncio.wait([turn], timeout=_LOOK_SECONDS)
+        except BaseException:
+            if turn.done():
+                self._pass_on()
+            else:
+                self._waiting.remove(turn)
+            raise
+
+    def _pass_on(self) -> None:
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
+            self._running -= 1
 
 
 def _overloaded() -> RequestError:
