@@ -8,6 +8,7 @@
 
 #include "rank/policy.h"
 #include "rank/ranker.h"
+#include "readings/corrections.h"
 #include "readings/folding.h"
 #include "request.h"
 #include "search/model_search.h"
@@ -43,6 +44,10 @@ class Completer {
   Proposals propose(const Request& request) const;
   std::vector<Features> features(const Request& request, const Proposals& proposals) const;
 
+  /// What the typed text of a request may stand for, itself first, and what it may stand for if it was mistyped.
+  std::vector<Reading> readings_of(const Request& request) const;
+  std::vector<Reading> corrections_of(const Request& request) const;
+
   /// The language model; throws where there is none.
   const ModelSearch& language_model() const;
 
@@ -52,14 +57,17 @@ class Completer {
  private:
   Answer from_popular(const Request& request) const;
   Answer from_model(const Request& request) const;
-  std::vector<Reading> readings_of(const Request& request) const;
-  Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options) const;
+  Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
+                   const Deadline& deadline) const;
+  Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
+                             const Deadline& deadline) const;
   Answer show(const Request& request, Proposals proposals) const;
 
   Policy policy_;
   std::optional<Popular> popular_;
   std::optional<FoldedQueries> folded_;
   std::optional<WrittenForms> written_;
+  std::optional<Corrections> corrections_;
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;

@@ -22,6 +22,7 @@ from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, import_engine, load
+from halfword.training.correcting import correction_places, fit_corrections
 from halfword.training.offers import Asked, Floats, Offers, at_every_prefix, at_hashed_prefix, collect, join
 from halfword.training.showing import fit_showing
 
@@ -81,7 +82,7 @@ class RankerWeights:
         return {f"ranker.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
-def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
+def fit_ranker(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked] = ()) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file and how its answers are put in order, fitted to rows."""
     prior = RankerWeights.read()
     model = load(path, cache=False)
@@ -94,8 +95,21 @@ def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Pol
     walked = collect(model, at_every_prefix(alone[:WALKED]))
     with_context = at_hashed_prefix(in_sessions) + at_every_prefix(in_sessions[:WALKED_IN_SESSIONS])
     weights = fit(prior, join([asked, walked, collect(model, with_context)]))
+    weights = _with_corrections(weights, join([asked, walked, collect(model, mistyped)]))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
     return weights.arrays(), _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
+
+
+def _with_corrections(weights: RankerWeights, offers: Offers) -> RankerWeights:
+    """Return the weights with those that tell when a correction is to be believed; the others stay."""
+    places = correction_places()
+    linear = weights.linear.copy()
+    linear[places] = 0.0
+    plain = replace(weights, linear=linear)
+    made = _forward(plain, offers)
+    columns = ((offers.features[:, places] - weights.mean[places]) / weights.scale[places]).astype(np.float64)
+    linear[places] = fit_corrections(made.log_probabilities, made.log_none, columns, offers)
+    return replace(plain, linear=linear)
 
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:

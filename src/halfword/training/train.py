@@ -28,6 +28,7 @@ from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
+from halfword.training.word_tree import word_tree
 
 _LARGEST_COUNT = 2**32 - 1
 
@@ -124,6 +125,7 @@ def _with_counts(
             known = learned.standing.background.words() if learned.standing is not None else set()
             arrays |= word_arrays(shared_words(counts, options.least_count), known)
             arrays |= learn_forms(often)
+            arrays |= word_tree(counts, known, options.least_count)
         parts = replace(parts, popular=PopularCard(queries=len(often), rows=sum(often.values())))
     return arrays, parts
 
@@ -172,6 +174,8 @@ def _fitted(
     ranked = "popular" in parts and len(parts) > 1
     if not ranked and not {"ngram", "network"} <= parts:
         return arrays, DEFAULT_POLICY, ()
+    from halfword.training.channel import learn_channel
+    from halfword.training.mistyped import mistyped_rows
     from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
 
@@ -185,10 +189,13 @@ def _fitted(
             write_model(path, arrays, card)
             arrays = arrays | fit_mixture(path, [row.query for row in rows])
         if ranked:
+            progress(Event("learning typing mistakes"))
+            channel = learn_channel(data)
+            arrays = arrays | channel.arrays()
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
             write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
-            weights, policy = fit_ranker(path, rows)
+            weights, policy = fit_ranker(path, rows, mistyped_rows(data, channel))
             arrays = arrays | weights
     return arrays, policy, features
 

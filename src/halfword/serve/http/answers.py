@@ -102,10 +102,11 @@ def _suggest_content(prefix: str, found: Found, served: Served, request: Request
 
 def _rows(found: Found) -> list[dict[str, Any]]:
     rows = []
-    for text, score, source in found.completions:
-        begin = matched(text, found.typed)
+    for text, score, source, corrected, standing in found.completions:
+        begin = standing if corrected else matched(text, found.typed)
         highlight = {"typed": text[:begin], "added": text[begin:]}
-        rows.append({"text": text, "score": score, "source": source, "highlight": highlight})
+        row = {"text": text, "score": score, "source": source, "corrected": corrected, "highlight": highlight}
+        rows.append(row)
     return rows
 
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes
 import orjson
 
 from halfword.core.context import LONGEST_QUERY, MOST_QUERIES
+from halfword.core.options import Typos
 from halfword.core.text import normalise_prefix
 from halfword.serve.http.reply import refuse
 from halfword.serve.options import Limits
@@ -16,14 +17,13 @@ DEFAULT_COUNT = 10
 ELASTICSEARCH_COUNT = 5  # its default `size`
 # Of a search and of a completion suggester. Those about hits change nothing, for there are none.
 SEARCH_FIELDS = ("suggest", "_source", "from", "size", "track_total_hits")
-COMPLETION_FIELDS = ("field", "size", "skip_duplicates")
+COMPLETION_FIELDS = ("field", "size", "skip_duplicates", "fuzzy")
 # What Elasticsearch has and Halfword has not: why, and what to send instead.
 _UNSUPPORTED = {
-    "fuzzy": "typing mistakes are not corrected; leave it out to complete the text as it was typed",
     "contexts": "completions are not filtered by category; leave it out, or serve one model per category",
     "regex": "a text is completed, not a pattern; send a prefix",
 }
-_PARAMETERS = frozenset((b"q", b"n", b"pad", b"context"))
+_PARAMETERS = frozenset((b"q", b"n", b"pad", b"context", b"typos"))
 MOST_IN_ADDRESS, LONGEST_IN_ADDRESS = 10, 100  # queries of a context and their characters: an address is short
 INDEX_NAMES = "[a-z0-9.*][a-z0-9_.,*+-]{0,254}"  # one or several, as Elasticsearch allows
 
@@ -36,6 +36,7 @@ class Asked:
     count: int
     pad: bool = False
     context: tuple[str, ...] = ()  # earlier queries of the session, the oldest first
+    typos: Typos = Typos.AUTO  # whether typing mistakes are corrected
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
     """Read `?q=…&n=…&pad=…`."""
     fields = query_fields(query_string)
     if not fields.keys() <= _PARAMETERS:
-        _check_known([name.decode("utf-8", "replace") for name in fields], ("q", "n", "pad", "context"))
+        _check_known([name.decode("utf-8", "replace") for name in fields], ("q", "n", "pad", "context", "typos"))
     raw = fields.get(b"q")
     if raw is None:
         raise refuse("missing_q", "q is missing; ask like /complete?q=new+yo (an empty q gives the most popular)")
@@ -75,7 +76,8 @@ def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
     number = fields.get(b"n")
     count = DEFAULT_COUNT if number is None else _count_of(number.decode("utf-8", "replace"), limits)
     context = _context_of_query(query_string) if b"context" in fields else ()
-    return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields, context)
+    typos = _typos_of(fields.get(b"typos", b"auto").decode("utf-8", "replace"))
+    return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields, context, typos)
 
 
 def _context_of_query(query_string: bytes) -> tuple[str, ...]:
@@ -113,9 +115,10 @@ def asked_by_batch(body: bytes, limits: Limits) -> AskedBatch:
     """Read `{"prefixes": […], "n": …, "pad": …, "context": […]}`; all prefixes share the context."""
     match _parsed(body):
         case {"prefixes": list(prefixes), **rest} if 1 <= len(prefixes) <= limits.most_prefixes:
-            _check_known(map(str, rest), ("prefixes", "n", "pad", "context"))
+            _check_known(map(str, rest), ("prefixes", "n", "pad", "context", "typos"))
             count, context = _count_of(rest.get("n", DEFAULT_COUNT), limits), _checked_context(rest.get("context", []))
-            asked = [Asked(_checked_prefix(prefix, limits), count, context=context) for prefix in prefixes]
+            typos = _typos_of(rest.get("typos", Typos.AUTO))
+            asked = [Asked(_checked_prefix(prefix, limits), count, False, context, typos) for prefix in prefixes]
             return AskedBatch(asked, _flag(rest, "pad"))
     shape = '{"prefixes": ["new yo", "wea"], "n": 10}'
     raise refuse("bad_body", f"the body must be like {shape}, with 1 to {limits.most_prefixes} prefixes")
@@ -146,7 +149,21 @@ def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
         raise _no_suggester(f"the field of the suggester {name!r} is no text")
     size = entry["completion"].get("size", ELASTICSEARCH_COUNT)
     context = _checked_context(entry.get("context", []))
-    return Asked(prefixes[0], _count_of(size, limits, "size"), context=context)
+    typos = _typos_of_fuzzy(name, entry["completion"].get("fuzzy", False))
+    return Asked(prefixes[0], _count_of(size, limits, "size"), context=context, typos=typos)
+
+
+def _typos_of_fuzzy(suggester: str, fuzzy: Any) -> Typos:
+    """Read `fuzzy`, as Elasticsearch has it: without it mistakes are not corrected; how they are, the model knows."""
+    if not isinstance(fuzzy, bool | dict):
+        raise _no_suggester(f"the fuzzy of the suggester {suggester!r} is neither an object nor true or false")
+    return Typos.OFF if fuzzy is False else Typos.AUTO
+
+
+def _typos_of(given: Any) -> Typos:
+    if given not in list(Typos):
+        raise refuse("bad_typos", f"typos must be one of {', '.join(Typos)}")
+    return Typos(given)
 
 
 def _check_supported(suggester: str, given: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from halfword.core.options import SearchOptions
+from halfword.core.options import SearchOptions, Typos
 from halfword.core.text import normalise_prefix
 from halfword.serve.http.asked import Asked
 from halfword.serve.http.cache import Found
@@ -38,7 +38,7 @@ class Finder:
     ) -> Found:
         typed, count = normalise_prefix(asked.prefix, served.profile), asked.count
         # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
-        known = None if asked.context else served.cache.get(typed, count)
+        known = None if asked.context else served.cache.get(typed, count, asked.typos)
         if known is not None:
             self._metrics.add("cache_hits_total")
             return known
@@ -48,7 +48,7 @@ class Finder:
         if found.timed_out:
             self._metrics.add("deadlines_total")
         elif not asked.context:
-            served.cache.put(count, found)
+            served.cache.put(count, found, asked.typos)
         return found
 
     async def find_all(
@@ -84,7 +84,7 @@ class Finder:
             self._metrics.set("queue_length", len(self._gate))
 
     def _search(self, served: Served, asked: Asked, typed: str, began: float) -> Found:
-        options = self._options(asked.count, _share(perf_counter() - began, self._deadline_ms))
+        options = self._options(asked.count, asked.typos, _share(perf_counter() - began, self._deadline_ms))
         if asked.context:
             answer = served.completer.complete(typed, options, context=asked.context)
         else:
@@ -96,8 +96,8 @@ def _fragment(content: Any) -> orjson.Fragment:
     return orjson.Fragment(orjson.dumps(content))
 
 
-def _options(deadline_ms: float, count: int, share: float) -> SearchOptions:
-    return SearchOptions(count=count, deadline_ms=deadline_ms * share)
+def _options(deadline_ms: float, count: int, typos: Typos, share: float) -> SearchOptions:
+    return SearchOptions(count=count, typos=typos, deadline_ms=deadline_ms * share)
 
 
 def _share(waited: float, deadline_ms: float) -> float:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from halfword.core.context import LONGEST_QUERY, MOST_QUERIES
+from halfword.core.options import Typos
 from halfword.serve.http.asked import (
     DEFAULT_COUNT,
     ELASTICSEARCH_COUNT,
@@ -15,6 +16,7 @@ from halfword.serve.http.reply import CODES, SMALLEST_PADDED
 from halfword.serve.options import Limits
 
 Json = dict[str, Any]
+_TYPOS = {"type": "string", "enum": list(map(str, Typos)), "default": str(Typos.AUTO)}
 
 
 def document(limits: Limits) -> Json:
@@ -102,6 +104,7 @@ def _query(limits: Limits) -> list[Json]:
             "description": "Earlier queries of the session, the oldest first. They are neither kept nor logged here, "
             "but an address is logged in many places on its way: prefer the body of POST /complete.",
         },
+        {"name": "typos", "in": "query", "schema": _TYPOS, "description": "Whether typing mistakes are corrected."},
         {"name": "pad", "in": "query", "schema": {"type": "string"}, "description": padding},
     ]
 
@@ -157,6 +160,7 @@ def _schemas(limits: Limits) -> Json:
                 "properties": {
                     "field": text,
                     "size": count | {"default": ELASTICSEARCH_COUNT},
+                    "fuzzy": {"type": ["object", "boolean"], "description": "Correct typing mistakes."},
                     "skip_duplicates": {"description": "Completions are all different anyway."},
                 },
                 "additionalProperties": False,
@@ -172,6 +176,7 @@ def _schemas(limits: Limits) -> Json:
             text=text,
             score={"type": ["number", "null"], "description": "log p(text | prefix), the natural logarithm"},
             source={"type": "string", "enum": ["popular", "model", "both", "session"]},
+            corrected={"type": "boolean", "description": "The prefix was mistyped if this is what was meant."},
             highlight=_object(typed=text, added=text),
         ),
         "Answer": _object(prefix=prefix, completions=completions, timed_out=cut, took_ms=took, model=model),
@@ -181,6 +186,7 @@ def _schemas(limits: Limits) -> Json:
                 "prefixes": {"type": "array", "items": prefix, "minItems": 1, "maxItems": limits.most_prefixes},
                 "n": count | {"default": DEFAULT_COUNT},
                 "pad": {"type": "boolean", "default": False},
+                "typos": _TYPOS,
                 "context": _context() | {"description": "Earlier queries of the session, the oldest first."},
             },
             "additionalProperties": False,

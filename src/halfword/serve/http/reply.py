@@ -48,6 +48,7 @@ CODES = {
     "not_utf8": (400, "q or a context is not UTF-8"),
     "prefix_too_long": (400, "a prefix has too many characters"),
     "bad_n": (400, "n is not a number, or out of range"),
+    "bad_typos": (400, "typos is neither auto nor off"),
     "bad_context": (400, "the context is no list of texts, or has too many or too long ones"),
     "unknown_name": (400, "a parameter or a field of the body does not exist"),
     "unsupported": (400, "a field that Elasticsearch has and Halfword has not"),
