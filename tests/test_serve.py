@@ -40,6 +40,7 @@ def test_complete_echoes_the_prefix_and_marks_what_it_added(client: Client) -> N
     assert completion == {
         "text": "new york times",
         "source": "popular",
+        "corrected": False,
         "highlight": {"typed": "new yo", "added": "rk times"},
     }
 
