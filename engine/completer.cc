@@ -35,6 +35,7 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
   ranker_.emplace(file);
   written_.emplace(file);
   live_ = std::make_unique<Live>(*popular_, folded_ ? &*folded_ : nullptr, &ranker_->words());
+  if (file.holds("words.tree.letter")) corrections_.emplace(file, *popular_);
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
   if (file.holds("ngram.words.text")) sources_.push_back(std::make_unique<Companions>(file));
   if (file.holds("popular.by_letters")) sources_.push_back(std::make_unique<Spellings>(file, *popular_));
@@ -75,10 +76,16 @@ Proposals Completer::propose(const Request& request) const { return propose(requ
 
 Proposals Completer::propose(const Request& request, const LiveState* live) const {
   if (!ranker_) throw std::invalid_argument("a model with a single part proposes nothing to rank");
+  const Deadline deadline(request.options.deadline_ms);
+  const Session session(request.context);
   SearchOptions options = request.options;
   // Whoever asks for fewer answers gets the first of the same.
   options.count = std::max(options.count, static_cast<std::size_t>(policy_.page));
-  return gather(readings_of(request, live), Session(request.context), options, live);
+  Proposals proposals = gather(readings_of(request, live), session, options, deadline, live);
+  for (const Reading& correction : corrections_of(request, live)) {
+    proposals.add_branch(correction, gather_corrected(correction, session, options, deadline, live), request.typed);
+  }
+  return proposals;
 }
 
 /// What the typed text may stand for, itself first. Where many queries go on from it, it is what was meant.
@@ -91,9 +98,19 @@ std::vector<Reading> Completer::readings_of(const Request& request, const LiveSt
   return readings;
 }
 
+std::vector<Reading> Completer::corrections_of(const Request& request) const {
+  return corrections_of(request, changes().get());
+}
+
+std::vector<Reading> Completer::corrections_of(const Request& request, const LiveState* live) const {
+  if (!request.options.typos || !corrections_) return {};
+  // Where many queries go on from the text as typed, it is what was meant.
+  if (CurrentQueries(*popular_, nullptr, live).are_begun(request.typed, policy_.corrected_most_queries)) return {};
+  return corrections_->readings_of(request.typed, policy_);
+}
+
 Proposals Completer::gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
-                            const LiveState* live) const {
-  const Deadline deadline(options.deadline_ms);
+                            const Deadline& deadline, const LiveState* live) const {
   const Question question{readings.front(), readings, options, policy_, deadline, session, live};
   Proposals proposals;
   for (const auto& source : sources_) source->propose(question, proposals);
@@ -104,6 +121,22 @@ Proposals Completer::gather(std::span<const Reading> readings, const Session& se
   for (const auto& source : sources_) source->annotate(question, proposals);
   for (Proposal& proposal : proposals.list()) {
     if (proposal.matched == 0) proposal.matched = readings.front().text.size();
+  }
+  return proposals;
+}
+
+/// What the sources propose as if a correction had been typed; it may itself be the whole query.
+Proposals Completer::gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
+                                      const Deadline& deadline, const LiveState* live) const {
+  const Reading reading{correction.text};
+  SearchOptions fewer = options;
+  fewer.count = std::min(options.count, static_cast<std::size_t>(policy_.corrected_count));
+  Proposals proposals = gather({&reading, 1}, session, fewer, deadline, live);
+  const double count = CurrentQueries(*popular_, nullptr, live).count_of(reading.text, 0, popular_->size());
+  if (count > 0.0 && (live == nullptr || !live->removes(reading.text))) {
+    Proposal& itself = proposals.at(reading.text);
+    itself.count = count;
+    itself.matched = reading.text.size();
   }
   return proposals;
 }
@@ -129,7 +162,8 @@ Answer Completer::show(const Request& request, Proposals proposals, const LiveSt
 
 Answer Completer::from_popular(const Request& request) const {
   const std::shared_ptr<const LiveState> live = changes();
-  Proposals proposals = gather(std::vector<Reading>{{request.typed}}, Session({}), request.options, live.get());
+  Proposals proposals = gather(std::vector<Reading>{{request.typed}}, Session({}), request.options,
+                               Deadline(request.options.deadline_ms), live.get());
   std::vector<PinnedCompletion> pinned;
   const double total = std::max(proposals.facts.total, 1.0);
   for (const Pin& pin : pins_for(live.get(), request.typed)) {
@@ -140,7 +174,8 @@ Answer Completer::from_popular(const Request& request) const {
   Answer answer;
   for (Proposal& proposal : proposals.list()) {
     const double share = proposal.count * std::exp(proposal.log_reading) / proposals.facts.total;
-    answer.completions.push_back({std::move(proposal.text), std::log(share), Origin::popular});
+    const std::size_t matched = proposal.matched;
+    answer.completions.push_back({std::move(proposal.text), std::log(share), Origin::popular, false, matched});
   }
   std::sort(answer.completions.begin(), answer.completions.end(), comes_first);
   if (answer.completions.size() > request.options.count) answer.completions.resize(request.options.count);
@@ -157,6 +192,7 @@ Answer Completer::from_model(const Request& request) const {
   options.min_probability = std::max(options.min_probability, 0.0);  // only a ranker has probabilities to judge by
   const Reading reading{request.typed};
   SearchResult found = model_->complete({&reading, 1}, Session(request.context).queries(), options, {}, deadline);
+  for (Completion& completion : found.completions) completion.matched = request.typed.size();
   return {std::move(found.completions), found.timed_out, found.cost};
 }
 

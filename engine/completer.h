@@ -8,6 +8,7 @@
 
 #include "rank/policy.h"
 #include "rank/ranker.h"
+#include "readings/corrections.h"
 #include "readings/folding.h"
 #include "request.h"
 #include "search/model_search.h"
@@ -45,6 +46,10 @@ class Completer {
   Proposals propose(const Request& request) const;
   std::vector<Features> features(const Request& request, const Proposals& proposals) const;
 
+  /// What the typed text of a request may stand for, itself first, and what it may stand for if it was mistyped.
+  std::vector<Reading> readings_of(const Request& request) const;
+  std::vector<Reading> corrections_of(const Request& request) const;
+
   /// The language model; throws where there is none.
   const ModelSearch& language_model() const;
 
@@ -62,9 +67,12 @@ class Completer {
   Answer from_popular(const Request& request) const;
   Answer from_model(const Request& request) const;
   std::vector<Reading> readings_of(const Request& request, const LiveState* live) const;
+  std::vector<Reading> corrections_of(const Request& request, const LiveState* live) const;
   Proposals propose(const Request& request, const LiveState* live) const;
   Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
-                   const LiveState* live) const;
+                   const Deadline& deadline, const LiveState* live) const;
+  Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
+                             const Deadline& deadline, const LiveState* live) const;
   Answer show(const Request& request, Proposals proposals, const LiveState* live) const;
   std::shared_ptr<const LiveState> changes() const;
 
@@ -72,6 +80,7 @@ class Completer {
   std::optional<Popular> popular_;
   std::optional<FoldedQueries> folded_;
   std::optional<WrittenForms> written_;
+  std::optional<Corrections> corrections_;
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace halfword {
@@ -13,6 +14,8 @@ struct Completion {
   double score;
   Origin source;
   std::string display = {};  // how people write it, with their capitals; empty: as the text is
+  bool corrected = false;   // the typed text was mistyped if this is what was meant
+  std::size_t matched = 0;  // its bytes that stand for the typed text
 };
 
 /// Higher scores first, ties by text.

@@ -12,6 +12,7 @@ from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.model import engine_policy, import_engine, open_model_file
+from halfword.training.channel import Channel
 from halfword.training.companions import learn_companions
 from halfword.training.folding import learn_forms
 from halfword.training.kneser_ney import Corpus
@@ -21,6 +22,7 @@ from halfword.training.ngram import NgramOptions, learn_ngram
 from halfword.training.ranker import RankerWeights
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
+from halfword.training.word_tree import word_tree
 
 if TYPE_CHECKING:
     from halfword import _engine
@@ -53,6 +55,7 @@ class Toy:
     arrays: Mapping[str, list[float]] = field(default_factory=dict)  # of 32-bit floats, that replace others
     policy: Policy = SHOWS_ALL
     pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
+    mistakes: bool = False  # corrected, where popularity is a part
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -74,6 +77,8 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
+        if toy.mistakes:
+            arrays |= word_tree(toy.counts) | Channel.read().arrays()
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())

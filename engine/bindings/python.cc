@@ -40,6 +40,10 @@ nb::str name_of(Origin source) {
 }
 
 /// A Python `Completion`, which is a tuple: made as `tuple.__new__` makes it, without a call into Python.
+std::size_t characters_in(std::string_view text, std::size_t bytes) {
+  return static_cast<std::size_t>(characters_from(text, 0) - characters_from(text, std::min(bytes, text.size())));
+}
+
 nb::object to_python(const Completion& completion, nb::handle type) {
   // A damaged file may hold bytes that are not text; they must not become an error in the middle of an answer.
   const auto size = static_cast<Py_ssize_t>(completion.text.size());
@@ -48,7 +52,8 @@ nb::object to_python(const Completion& completion, nb::handle type) {
   const nb::object display =
       shown.empty() ? text
                     : nb::steal(PyUnicode_DecodeUTF8(shown.data(), static_cast<Py_ssize_t>(shown.size()), "replace"));
-  const nb::tuple fields = nb::make_tuple(text, completion.score, name_of(completion.source), display);
+  const nb::tuple fields = nb::make_tuple(text, completion.score, name_of(completion.source), display,
+                                          completion.corrected, characters_in(completion.text, completion.matched));
   const nb::tuple arguments = nb::make_tuple(fields);
   return nb::steal(PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(type.ptr()), arguments.ptr(), nullptr));
 }
@@ -228,6 +233,17 @@ nb::dict sorted_text_arrays(const std::vector<std::string>& texts) {
   return result;
 }
 
+nb::dict word_tree_arrays(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
+  const WordTreeArrays arrays = build_word_tree(words);
+  nb::dict result;
+  result["words.tree.alphabet"] = nb::make_tuple("U32", to_bytes(arrays.alphabet));
+  result["words.tree.letter"] = nb::make_tuple("U16", to_bytes(arrays.letter));
+  result["words.tree.first_child"] = nb::make_tuple("U32", to_bytes(arrays.first_child));
+  result["words.tree.word"] = nb::make_tuple("U8", to_bytes(arrays.word));
+  result["words.tree.total"] = nb::make_tuple("U8", to_bytes(arrays.total));
+  return result;
+}
+
 nb::dict lexicon_arrays(std::vector<std::string> words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -397,6 +413,7 @@ NB_MODULE(_engine, module) {
       .def_rw("conditional", &SearchOptions::conditional)
       .def_rw("echo", &SearchOptions::echo)
       .def_rw("fold", &SearchOptions::fold)
+      .def_rw("typos", &SearchOptions::typos)
       .def_rw("haste", &SearchOptions::haste)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)
@@ -432,6 +449,21 @@ NB_MODULE(_engine, module) {
       .def_rw("folded_log_probability", &Policy::folded_log_probability)
       .def_rw("composing_log_probability", &Policy::composing_log_probability)
       .def_rw("folded_most_readings", &Policy::folded_most_readings)
+      .def_rw("corrected_most_queries", &Policy::corrected_most_queries)
+      .def_rw("corrected_edit_cost", &Policy::corrected_edit_cost)
+      .def_rw("corrected_fewest_letters", &Policy::corrected_fewest_letters)
+      .def_rw("corrected_letters_for_two", &Policy::corrected_letters_for_two)
+      .def_rw("corrected_enough_score", &Policy::corrected_enough_score)
+      .def_rw("corrected_near_words", &Policy::corrected_near_words)
+      .def_rw("corrected_beam", &Policy::corrected_beam)
+      .def_rw("corrected_most_readings", &Policy::corrected_most_readings)
+      .def_rw("corrected_band", &Policy::corrected_band)
+      .def_rw("corrected_count", &Policy::corrected_count)
+      .def_rw("corrected_word_slack", &Policy::corrected_word_slack)
+      .def_rw("corrected_least_gain", &Policy::corrected_least_gain)
+      .def_rw("corrected_unknown_count", &Policy::corrected_unknown_count)
+      .def_rw("corrected_new_words", &Policy::corrected_new_words)
+      .def_rw("corrected_most_steps", &Policy::corrected_most_steps)
       .def_rw("page", &Policy::page)
       .def_rw("length_penalty", &Policy::length_penalty)
       .def_rw("min_probability", &Policy::min_probability)
@@ -467,6 +499,16 @@ NB_MODULE(_engine, module) {
       .def("complete", &complete, "prefix"_a, "options"_a, "type"_a, "context"_a = Context{})
       .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a,
            "contexts"_a = std::vector<Context>{})
+      .def(
+          "corrections",
+          [](const Completer& completer, std::string typed, const SearchOptions& options) {
+            std::vector<std::tuple<std::string, double, double, double, double>> found;
+            for (const Reading& each : completer.corrections_of({std::move(typed), options})) {
+              found.emplace_back(each.text, each.log_probability, each.edits, each.spaces, each.gain);
+            }
+            return found;
+          },
+          "prefix"_a, "options"_a)
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
       .def("apply_changes", &apply_changes, "changes"_a, "scale"_a, "publish"_a = true)
       .def("clear_changes", [](const Completer& completer) { completer.live().clear(); })
@@ -565,6 +607,7 @@ NB_MODULE(_engine, module) {
       "words"_a, "The array of a filter that knows these words.");
   module.def("sorted_text_arrays", &sorted_text_arrays, "texts"_a,
              "The arrays of texts that are sorted and different.");
+  module.def("word_tree_arrays", &word_tree_arrays, "words"_a, "The arrays of a tree of (word, count) pairs.");
   module.def("lexicon_arrays", &lexicon_arrays, "words"_a, "The arrays of a list of these words.");
   module.def(
       "words_in",

@@ -111,7 +111,9 @@ std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const
   completions.reserve(chosen.size());
   for (const std::size_t place : chosen) {
     const Origin origin = origin_of(list[place]);
-    completions.push_back({std::move(list[place].text), ranked.scores[place] + shift, origin});
+    const Proposal& proposal = list[place];
+    completions.push_back(
+        {std::move(list[place].text), ranked.scores[place] + shift, origin, proposal.branch > 0, proposal.matched});
   }
   return completions;
 }

@@ -134,6 +134,11 @@ std::pair<std::size_t, std::size_t> Popular::range_of(std::string_view prefix) c
   return {std::min(texts_.lower_bound(prefix).position, end), end};
 }
 
+std::uint64_t Popular::total_of(std::string_view prefix) const {
+  const auto [first, last] = range_of(prefix);
+  return sum_of(first, last);
+}
+
 std::vector<std::size_t> Popular::best_of(std::string_view prefix, std::size_t count) const {
   const auto [first, last] = range_of(prefix);
   std::vector<std::size_t> best;

@@ -66,6 +66,12 @@ class Popular {
   /// Where the queries lie that begin with `prefix`, from the first to before the last.
   std::pair<std::size_t, std::size_t> range_of(std::string_view prefix) const;
 
+  /// How often queries were typed that begin with `prefix`.
+  std::uint64_t total_of(std::string_view prefix) const;
+
+  /// How often all queries were typed.
+  std::uint64_t total() const { return sum_before(size()); }
+
   /// Where the `count` most typed queries lie that begin with `prefix` or are the prefix; ties are ordered by text.
   std::vector<std::size_t> best_of(std::string_view prefix, std::size_t count) const;
 

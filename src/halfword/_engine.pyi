@@ -36,6 +36,7 @@ class SearchOptions:
     deadline_ms: float
     echo: bool
     fold: bool
+    typos: bool
 
     def __init__(self) -> None: ...
 
@@ -121,6 +122,7 @@ class Completer:
         type: type[Completion],
         contexts: Sequence[Sequence[str]] = (),
     ) -> list[tuple[list[Completion], bool]]: ...
+    def corrections(self, prefix: str, options: SearchOptions) -> list[tuple[str, float, float, float, float]]: ...
     def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]:
         """Return pieces read, pieces of the longest hypothesis, rows, whether time ran out, multiplications."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Unpack
 from halfword.core.context import check_contexts, normalise_context
 from halfword.core.errors import MissingExtraError, ModelFileError, OptionError, TextError
 from halfword.core.model_file import Header, read_header
-from halfword.core.options import DEFAULTS, Invent, SearchFields, SearchOptions, with_fields
+from halfword.core.options import DEFAULTS, Invent, SearchFields, SearchOptions, Typos, with_fields
 from halfword.core.policy import Policy
 from halfword.core.text import PROFILES, Profile, normalise_prefix
 from halfword.core.verify import check_arrays
@@ -29,6 +29,8 @@ class _Fields(NamedTuple):
     score: float  # natural logarithm of p(text | prefix)
     source: Literal["popular", "model", "both", "session"]
     display: str  # the text as most people write it, with their capitals
+    corrected: bool  # the prefix was mistyped if this is what was meant
+    matched: int  # characters of the text that stand for the prefix; the others are what it adds
 
 
 class Completion(_Fields):
@@ -42,9 +44,11 @@ class Completion(_Fields):
         score: float,
         source: Literal["popular", "model", "both", "session"],
         display: str | None = None,
+        corrected: bool = False,
+        matched: int = 0,
     ) -> "Completion":
         """Return a completion; it is shown as its text unless there is another form of it."""
-        return super().__new__(cls, text, score, source, text if display is None else display)
+        return super().__new__(cls, text, score, source, text if display is None else display, corrected, matched)
 
 
 class Answer(list[Completion]):
@@ -232,6 +236,8 @@ def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
         value = getattr(options, field)
         if field == "invent":
             value = list(Invent).index(Invent(value))
+        elif field == "typos":
+            value = value == Typos.AUTO
         setattr(converted, field, open_choices[field] if value is None else value)
     converted.adapt = options.haste is None
     return converted

@@ -45,6 +45,12 @@ class Asked(NamedTuple):
     query: str
     typed: int  # characters
     context: tuple[str, ...] = ()
+    mistyped: str = ""  # what was typed, if it is not the beginning of the query
+
+    @property
+    def prefix(self) -> str:
+        """What was typed."""
+        return self.mistyped or self.query[: self.typed]
 
 
 def at_hashed_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
@@ -71,7 +77,7 @@ def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
     asked = list(prefixes)
     for begin in range(0, len(asked), _TOGETHER):
         some = asked[begin : begin + _TOGETHER]
-        typed, contexts = [each.query[: each.typed] for each in some], [each.context for each in some]
+        typed, contexts = [each.prefix for each in some], [each.context for each in some]
         proposed = model._engine.propose_batch(typed, options, 0, contexts)
         for (query, *_), (texts, values, reasons, facts) in zip(some, proposed, strict=True):
             features.append(np.frombuffer(values, np.float32).reshape(-1, size))

@@ -31,6 +31,7 @@ from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
+from halfword.training.word_tree import word_tree
 
 if TYPE_CHECKING:  # it needs NumPy
     from halfword.training.session_pointer import LearnedPointer
@@ -154,6 +155,7 @@ def _with_counts(
             known = learned.standing.background.words() if learned.standing is not None else set()
             arrays |= word_arrays(shared_words(counts, options.least_count), known)
             arrays |= learn_forms(often)
+            arrays |= word_tree(counts, known, options.least_count)
         parts = replace(parts, popular=PopularCard(queries=len(often), rows=sum(often.values())))
     return arrays, parts
 
@@ -203,6 +205,8 @@ def _fitted(
     ranked = "popular" in parts and len(parts) > 1
     if not ranked and not {"ngram", "network"} <= parts:
         return arrays, DEFAULT_POLICY, ()
+    from halfword.training.channel import learn_channel
+    from halfword.training.mistyped import mistyped_rows
     from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
 
@@ -221,10 +225,13 @@ def _fitted(
                 write_model(path, arrays, card)
                 arrays = arrays | weigh_against_memory(path, pointer.judged)
         if ranked:
+            progress(Event("learning typing mistakes"))
+            channel = learn_channel(data)
+            arrays = arrays | channel.arrays()
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
             write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
-            weights, policy = fit_ranker(path, rows)
+            weights, policy = fit_ranker(path, rows, mistyped_rows(data, channel))
             arrays = arrays | weights
     return arrays, policy, features
 

@@ -102,10 +102,11 @@ def _suggest_content(prefix: str, found: Found, served: Served, request: Request
 
 def _rows(found: Found) -> list[dict[str, Any]]:
     rows = []
-    for text, score, source, display in found.completions:
-        begin = matched(text, found.typed)
+    for text, score, source, display, corrected, standing in found.completions:
+        begin = standing if corrected else matched(text, found.typed)
         highlight = {"typed": display[:begin], "added": display[begin:]}
-        rows.append({"text": text, "score": score, "source": source, "display": display, "highlight": highlight})
+        row = {"text": text, "score": score, "source": source, "display": display, "corrected": corrected}
+        rows.append(row | {"highlight": highlight})
     return rows
 
 

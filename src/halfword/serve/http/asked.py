@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes
 import orjson
 
 from halfword.core.context import LONGEST_QUERY, MOST_QUERIES
+from halfword.core.options import Typos
 from halfword.core.text import normalise_prefix
 from halfword.serve.http.chosen import NAMES, Chosen, chosen_by_body, chosen_by_query
 from halfword.serve.http.reply import refuse
@@ -16,10 +17,9 @@ from halfword.serve.options import Limits
 ELASTICSEARCH_COUNT = 5  # its default `size`
 # Of a search and of a completion suggester. Those about hits change nothing, for there are none.
 SEARCH_FIELDS = ("suggest", "_source", "from", "size", "track_total_hits")
-COMPLETION_FIELDS = ("field", "size", "skip_duplicates", *NAMES)
+COMPLETION_FIELDS = ("field", "size", "skip_duplicates", "fuzzy", *NAMES)
 # What Elasticsearch has and Halfword has not: why, and what to send instead.
 _UNSUPPORTED = {
-    "fuzzy": "typing mistakes are not corrected; leave it out to complete the text as it was typed",
     "contexts": "completions are not filtered by category; leave it out, or serve one model per category",
     "regex": "a text is completed, not a pattern; send a prefix",
 }
@@ -152,8 +152,18 @@ def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
         raise _no_suggester(f"the field of the suggester {name!r} is no text")
     size = entry["completion"].get("size", ELASTICSEARCH_COUNT)
     context = _checked_context(entry.get("context", []))
-    chosen = chosen_by_body(entry["completion"])
+    chosen = chosen_by_body(_with_fuzzy(name, entry["completion"]))
     return Asked(prefixes[0], _count_of(size, limits, "size"), context=context, chosen=chosen)
+
+
+def _with_fuzzy(suggester: str, completion: dict[str, Any]) -> dict[str, Any]:
+    """Read `fuzzy` as Elasticsearch has it: true or an object corrects typing mistakes; how, the model knows."""
+    if "fuzzy" not in completion:
+        return completion
+    fuzzy = completion["fuzzy"]
+    if not isinstance(fuzzy, bool | dict):
+        raise _no_suggester(f"the fuzzy of the suggester {suggester!r} is neither an object nor true or false")
+    return {"typos": Typos.OFF if fuzzy is False else Typos.AUTO} | completion
 
 
 def _check_supported(suggester: str, given: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from halfword.serve.http.chosen import Chosen
 LARGEST_ANSWER = 20  # completions; who asks for more is no search box, and would fill the memory
 _LARGEST_SHARE = 1 / 8  # of the memory, for one answer
 _ENTRY_BYTES = 500  # of memory that an answer takes besides its completions
-_COMPLETION_BYTES = 120  # of memory that a completion takes besides its text
+_COMPLETION_BYTES = 136  # of memory that a completion takes besides its text
 
 
 class Key(NamedTuple):

@@ -160,6 +160,7 @@ def _schemas(limits: Limits, search: SearchOptions) -> Json:
                 "properties": {
                     "field": text,
                     "size": count | {"default": ELASTICSEARCH_COUNT},
+                    "fuzzy": {"type": ["object", "boolean"], "description": "Correct typing mistakes."},
                     "skip_duplicates": {"description": "Completions are all different anyway."},
                     **{name: _option(name, search, body=True) for name in NAMES},
                 },
@@ -177,6 +178,7 @@ def _schemas(limits: Limits, search: SearchOptions) -> Json:
             score={"type": ["number", "null"], "description": "log p(text | prefix), the natural logarithm"},
             source={"type": "string", "enum": ["popular", "model", "both", "session"]},
             display=text | {"description": "The text as most people write it, with their capitals."},
+            corrected={"type": "boolean", "description": "The prefix was mistyped if this is what was meant."},
             highlight=_object(typed=text, added=text) | {"description": "The display in two parts."},
         ),
         "Answer": _object(prefix=prefix, completions=completions, timed_out=cut, took_ms=took, model=model),

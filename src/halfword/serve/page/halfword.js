@@ -291,7 +291,7 @@ class HalfwordSearch extends HTMLElement {
   /** An empty box offers what was searched before, the last query first. */
   #withEarlier(context, completions) {
     const earlier = [...new Set(context.toReversed())].slice(0, MOST_OFFERED);
-    const offered = earlier.map((text) => ({ text, score: null, source: "session", highlight: { typed: "", added: text } }));
+    const offered = earlier.map((text) => ({ text, score: null, source: "session", corrected: false, highlight: { typed: "", added: text } }));
     const others = completions.filter(({ text }) => !earlier.includes(text));
     return [...offered, ...others].slice(0, this.#client.count);
   }
@@ -354,13 +354,17 @@ class HalfwordSearch extends HTMLElement {
     }, LIVE_REGION_DELAY);
   }
 
-  #row({ highlight, score, source }, row) {
+  #row({ highlight, score, source, corrected }, row) {
     const item = make("li", { id: `row-${this.#number}-${row}` });
     setAttributes(item, { role: "option", "aria-selected": "false" });
     const text = make("span");
     // The typed part is known already; what is new stands out.
     text.append(highlight.typed, make("b", { textContent: highlight.added }));
     item.append(text);
+    if (corrected) {
+      item.dataset.corrected = "";
+      item.append(make("small", { textContent: "corrected" })); // read out with the suggestion
+    }
     if (this.hasAttribute("details")) {
       const chance = score === null ? "" : `${(100 * Math.exp(score)).toPrecision(2)} % · `;
       item.append(make("small", { textContent: `${chance}${source}` }));
