@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from halfword.core.model_file import Array
+from halfword.core.model_file import Array, read_header
 from halfword.core.progress import quiet
 from halfword.core.verify import read_arrays
 from halfword.data.dataset import Dataset, open_dataset
-from halfword.search.model import import_engine, open_model_file, read_header
+from halfword.search.model import import_engine, open_model_file
 from halfword.training.network.pointer import draw_windows
 from halfword.training.pieces import Pieces
 from halfword.training.session_pointer import Judged, LearnedPointer, learn_session_pointer, weigh_against_memory
