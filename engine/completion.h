@@ -13,9 +13,9 @@ struct Completion {
   std::string text;
   double score;
   Origin source;
+  bool corrected = false;    // the typed text was mistyped if this is what was meant
+  std::size_t matched = 0;   // its bytes that stand for the typed text
   std::string display = {};  // how people write it, with their capitals; empty: as the text is
-  bool corrected = false;   // the typed text was mistyped if this is what was meant
-  std::size_t matched = 0;  // its bytes that stand for the typed text
 };
 
 /// Higher scores first, ties by text.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from halfword import SearchOptions, load
 from halfword.core.errors import OptionError
 from halfword.core.filters import Blocklist
+from halfword.core.options import Invent, Typos
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.spelling import spelled, unspelled
 from halfword.search.filtered import Filtered
@@ -61,7 +62,7 @@ def model_of(path: Path, counts: Mapping[str, int], policy: Policy = THOROUGH) -
 
 
 def corrections(model: Model, typed: str) -> list[str]:
-    return [found[0] for found in model._engine.corrections(typed, engine_options(SearchOptions()))]
+    return [found[0] for found in model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,9 @@ def test_what_is_right_or_unknown_stays_as_it_is(model: Model, typed: str) -> No
 
 
 def test_a_corrected_completion_says_so_and_tells_what_stands_for_the_prefix(model: Model) -> None:
-    found = {each.text: each for each in model.complete("britny sp", invent="freely", min_probability=0.0)}
+    found = {
+        each.text: each for each in model.complete("britny sp", typos="auto", invent="freely", min_probability=0.0)
+    }
     spears = found["britney spears"]
     assert spears.corrected
     assert spears.text[: spears.matched] == "britney sp"
@@ -88,7 +91,7 @@ def test_a_corrected_completion_says_so_and_tells_what_stands_for_the_prefix(mod
 
 
 def test_a_correction_may_be_the_whole_query(model: Model) -> None:
-    found = model.complete("facebok", invent="freely", min_probability=0.0)
+    found = model.complete("facebok", typos="auto", invent="freely", min_probability=0.0)
     assert "facebook" in found.texts
 
 
@@ -100,7 +103,7 @@ def test_corrections_can_be_switched_off(model: Model) -> None:
 
 
 def test_a_blocklist_sees_the_corrected_text(model: Model) -> None:
-    options = SearchOptions(invent="freely", min_probability=0.0)  # type: ignore[arg-type]
+    options = SearchOptions(typos=Typos.AUTO, invent=Invent.FREELY, min_probability=0.0)
     found = Filtered(model, Blocklist(["britney spears"])).complete("britny sp", options)
     assert not any("britney spears" in each.text for each in found)
 
@@ -125,7 +128,7 @@ def test_the_engine_equals_the_plain_corrections(
     toy = Toy(parts=("popular", "ngram"), counts=counts, policy=policy, arrays={"channel.cost": costs}, mistakes=True)
     model = load(write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy), cache=False)
     stored = np.array(costs, np.float32).astype(float).tolist()
-    found = model._engine.corrections(typed, engine_options(SearchOptions()))
+    found = model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))
     expected = PlainCorrections(counts, stored, policy).corrections(typed)
     assert [each[0] for each in found] == [each.text for each in expected]
     for one, other in zip(found, expected, strict=True):

@@ -168,10 +168,10 @@ class Corrections::Reader {
       next.edits += way.edits;
       next.spaces += way.spaces;
       next.as_typed = path.as_typed && way.edits == 0.0;
-      const std::uint64_t total = path.seen ? queries_.total_of(next.text) : 0;
-      next.seen = total > 0;
-      next.log_prior = next.seen ? std::log(static_cast<double>(total))
-                                 : path.log_prior + policy_.corrected_new_words + way.log_count - log_all();
+      const double total = path.seen ? queries_.total_of(next.text) : 0.0;
+      next.seen = total > 0.0;
+      next.log_prior =
+          next.seen ? std::log(total) : path.log_prior + policy_.corrected_new_words + way.log_count - log_all();
       further.push_back(std::move(next));
     }
   }

@@ -134,7 +134,7 @@ std::pair<std::size_t, std::size_t> Popular::range_of(std::string_view prefix) c
   return {std::min(texts_.lower_bound(prefix).position, end), end};
 }
 
-std::uint64_t Popular::total_of(std::string_view prefix) const {
+double Popular::total_of(std::string_view prefix) const {
   const auto [first, last] = range_of(prefix);
   return sum_of(first, last);
 }

@@ -67,7 +67,7 @@ class Popular {
   std::pair<std::size_t, std::size_t> range_of(std::string_view prefix) const;
 
   /// How often queries were typed that begin with `prefix`.
-  std::uint64_t total_of(std::string_view prefix) const;
+  double total_of(std::string_view prefix) const;
 
   /// How often all queries were typed.
   std::uint64_t total() const { return sum_before(size()); }

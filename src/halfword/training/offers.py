@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core import metrics
-from halfword.core.options import UNFILTERED
+from halfword.core.options import UNFILTERED, Typos
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, engine_options, import_engine
 
@@ -65,10 +65,11 @@ def at_every_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
     ]
 
 
-def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
+def collect(model: Model, prefixes: Iterable[Asked], typos: Typos = Typos.OFF) -> Offers:
     """Ask a model at prefixes."""
     # In a log every prefix is spelled as its query is: what is found by folding would always look wrong.
-    options, size = engine_options(replace(UNFILTERED, fold=False)), len(import_engine().feature_names())
+    options = engine_options(replace(UNFILTERED, fold=False, typos=typos))
+    size = len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []
     partial: list[bool] = []

@@ -19,6 +19,7 @@ import numpy as np
 
 from halfword.core import metrics
 from halfword.core.model_file import Array
+from halfword.core.options import Typos
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow
@@ -135,9 +136,9 @@ def fit_ranker(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked] = ()
         return prior.arrays() | session.arrays("ranker.session"), DEFAULT_POLICY
     alone = [TypedRow(row.query) for row in rows]
     asked = collect(model, at_hashed_prefix(alone))
-    walked = collect(model, at_every_prefix(alone[:WALKED]))
-    weights = fit(prior, join([asked, walked]))
-    weights = _with_corrections(weights, join([asked, walked, collect(model, mistyped)]))
+    weights = fit(prior, join([asked, collect(model, at_every_prefix(alone[:WALKED]))]))
+    natural = at_hashed_prefix(alone) + at_every_prefix(alone[:WALKED])
+    weights = _with_corrections(weights, collect(model, [*natural, *mistyped], Typos.AUTO))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
     return arrays, _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
