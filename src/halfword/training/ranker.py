@@ -117,7 +117,9 @@ class RankerWeights:
     def rescaled(self, scale: Floats) -> Self:
         """Return weights that say the same of features which are divided by another scale."""
         factor = scale / self.scale
-        return replace(self, scale=scale, linear=self.linear * factor, hidden=self.hidden * factor)
+        of_prefix = np.append(factor[: len(self.none) - 1], np.float32(1))
+        scaled = {"linear": self.linear * factor, "hidden": self.hidden * factor, "none": self.none * of_prefix}
+        return replace(self, scale=scale, **scaled)
 
     def arrays(self, part: str = "ranker") -> dict[str, Array]:
         """Return the weights as arrays of a model file; those of requests with a context share the mixture."""
