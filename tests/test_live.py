@@ -204,6 +204,23 @@ def test_what_is_written_while_compaction_runs_is_kept(tmp_path: Path) -> None:
     assert read_summed(path)[0].counts() == {"a": written}
 
 
+def test_a_new_journal_under_the_number_of_the_old_file_is_noticed(tmp_path: Path) -> None:
+    path, other = tmp_path / "m.live", tmp_path / "other.live"
+    writer, reader = Writer(path), Reader(path)
+    for _ in range(3):
+        writer.append([Change(Kind.TYPED, "old", 1)])
+    reader.poll()
+    Writer(other).append([Change(Kind.TYPED, "new", 1)])
+    with path.open("r+b") as stream:  # the same inode, as when the system gives the number to the next file
+        stream.truncate()
+        stream.write(other.read_bytes())
+    restarted, frames = reader.poll()
+    assert restarted
+    assert [frame.number for frame in frames] == [1]
+    writer.append([Change(Kind.TYPED, "new", 1)])
+    assert read_summed(path)[0].counts() == {"new": 2}
+
+
 def test_counts_decay_by_half_in_a_half_life(make_popular: MakePopular, tmp_path: Path) -> None:
     now = 0.0
     live = Live(make_popular(COUNTS), tmp_path / "m.live", half_life_days=2, clock=lambda: now)

@@ -7,7 +7,8 @@ The first frame says what the journal is. Every other one holds changes, and its
 changes are numbered from 1. A frame is acknowledged once it is on disk. Writers take a lock on the file for as long as
 they write, so there is one at any moment, and the system lets go of the lock of a process that dies. What a killed
 writer has left of a frame is cut off by the next one. Compaction writes a new file aside, which takes the place of the
-old one; readers notice.
+old one; readers notice by its first frame, which no other file has. (The number of a file is no name: the system
+gives it to the next file once the old one is gone.)
 """
 
 import fcntl
@@ -34,6 +35,7 @@ _OPENING = MAGIC + struct.pack("<I", VERSION)
 _LARGEST_FRAME = 64 * 2**20
 _MOST_CHANGES = 10_000  # of one frame
 _SHORTEST_HALF_LIFE = 1.0  # days
+_LONGEST_OPENING = 4096  # bytes up to the end of the first frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class About:
 
     def content(self) -> bytes:
         """Return it as the first frame."""
-        fields = {name: getattr(self, name) for name in About.__slots__}
+        fields = {name: getattr(self, name) for name in About.__slots__} | {"file": uuid.uuid4().hex}
         return _frame(self.compacted, json.dumps(fields).encode())
 
 
@@ -99,7 +101,8 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.number = 0  # of the last change that was read
-        self._file: tuple[int, int] | None = None  # device and inode
+        self._seen: tuple[int, int, int, int] | None = None  # what the file system said of the file
+        self._opening = b""  # of the file that was read
         self._end = 0
         self.about: About | None = None
 
@@ -107,12 +110,13 @@ class Reader:
         """Return whether all earlier frames are void, and the new ones."""
         try:
             found = self.path.stat()
-            if (found.st_dev, found.st_ino) == self._file and found.st_size <= self._end:
+            seen = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+            if seen == self._seen:
                 return False, []
             with self.path.open("rb") as stream:
-                status = os.fstat(stream.fileno())
-                replaced = (status.st_dev, status.st_ino) != self._file
-                restarted = replaced and self._begin(stream.read(65_536), (status.st_dev, status.st_ino))
+                opening = stream.read(_LONGEST_OPENING)
+                replaced = not self._opening or not opening.startswith(self._opening)
+                restarted = replaced and self._begin(opening)
                 stream.seek(self._end)
                 data = stream.read()
         except FileNotFoundError:
@@ -126,6 +130,7 @@ class Reader:
             begun = end
         if frames:
             self._end += begun
+        self._seen = seen
         return restarted, frames
 
     @property
@@ -133,12 +138,12 @@ class Reader:
         """How many bytes were read."""
         return self._end
 
-    def _begin(self, data: bytes, file: tuple[int, int]) -> bool:
+    def _begin(self, data: bytes) -> bool:
         """Read the first frame of a file that was not seen before; tell whether it must be read from the beginning."""
         about, end = read_about(self.path, data)
         known = self.about is not None and self.about.journal == about.journal and self.number >= about.compacted
-        first = self._file is None
-        self.about, self._file, self._end = about, file, end
+        first = not self._opening
+        self.about, self._opening, self._end = about, data[:end], end
         if known:
             self._end += about.compacted_bytes
             return False
@@ -185,7 +190,7 @@ class Writer:
         self._warn = warn
         self._mutex, self._writing = threading.Lock(), threading.Lock()
         self._waiting: list[_Ticket] = []
-        self._file: tuple[int, int] | None = None
+        self._opening = b""  # of the file that was written last
         self._end, self._number = 0, 0
         self._make(half_life_days)
 
@@ -246,19 +251,20 @@ class Writer:
                 found = self.path.stat()
                 if (found.st_dev, found.st_ino) != (mine.st_dev, mine.st_ino):
                     continue  # compaction has replaced it while we waited
-                self._catch_up(descriptor, (mine.st_dev, mine.st_ino))
+                self._catch_up(descriptor)
                 yield descriptor
                 return
             finally:
                 os.close(descriptor)
 
-    def _catch_up(self, descriptor: int, file: tuple[int, int]) -> None:
+    def _catch_up(self, descriptor: int) -> None:
         """Read what others have written; cut off what a killed writer has left of a frame."""
-        if file != self._file:
-            about, end = read_about(self.path, os.pread(descriptor, 65_536, 0))
+        opening = os.pread(descriptor, _LONGEST_OPENING, 0)
+        if not self._opening or not opening.startswith(self._opening):
+            about, end = read_about(self.path, opening)
             if about.follows:
                 raise LiveError(f"{self.path} is a copy of the journal of {about.follows}; send changes there")
-            self._file, self._end, self._number = file, end, about.compacted
+            self._opening, self._end, self._number = opening[:end], end, about.compacted
         size = os.fstat(descriptor).st_size
         data = os.pread(descriptor, max(size - self._end, 0), self._end) if size > self._end else b""
         end = 0
@@ -282,7 +288,7 @@ class Writer:
         """Make the journal if there is none; two who do so at once make one."""
         if self.path.exists():
             with self.path.open("rb") as stream:
-                about, _ = read_about(self.path, stream.read(65_536))
+                about, _ = read_about(self.path, stream.read(_LONGEST_OPENING))
             if half_life_days is not None and half_life_days != about.half_life_days:
                 raise LiveError(f"{self.path} was begun with a half-life of {about.half_life_days} days; leave it out")
             return
