@@ -68,6 +68,7 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
         arrays=_random_arrays(chance),
         policy=_random_policy(chance),
         ending=chance.choice([0.0, 5.0, 100.0]),
+        pointer=chance.choice([0, 1, 5, 64]),
     )
 
 

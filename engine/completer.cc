@@ -5,15 +5,18 @@
 #include <stdexcept>
 #include <utility>
 
+#include "rank/pins.h"
 #include "rank/selection.h"
 #include "sources/companions.h"
 #include "sources/search_source.h"
 #include "sources/session_source.h"
 #include "sources/spellings.h"
+#include "store/current_queries.h"
 
 namespace halfword {
 
-Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings) : policy_(policy) {
+Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings)
+    : policy_(policy), displays_(file) {
   if (settings.popular) {
     popular_.emplace(file);
     if (file.holds("popular.folded.text")) folded_.emplace(file, *popular_);
@@ -24,12 +27,15 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
     if (settings.network) precision = settings.precision;
     model_.emplace(file, precision, settings.kernels, settings.caches);
   }
+  if (popular_ && !model_) live_ = std::make_unique<Live>(*popular_, folded_ ? &*folded_ : nullptr, nullptr);
   if (!popular_ || !model_) return;
   if (settings.memory && settings.network) {
     without_network_.emplace(file, std::nullopt, settings.kernels, settings.caches);
   }
   ranker_.emplace(file);
   written_.emplace(file);
+  live_ = std::make_unique<Live>(*popular_, folded_ ? &*folded_ : nullptr, &ranker_->words());
+  if (file.holds("words.tree.letter")) corrections_.emplace(file, *popular_);
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
   if (file.holds("ngram.words.text")) sources_.push_back(std::make_unique<Companions>(file));
   if (file.holds("popular.by_letters")) sources_.push_back(std::make_unique<Spellings>(file, *popular_));
@@ -41,35 +47,77 @@ const ModelSearch& Completer::language_model() const {
   return *model_;
 }
 
+Live& Completer::live() const {
+  if (!live_) throw std::invalid_argument("live changes need a model with popularity");
+  return *live_;
+}
+
+double Completer::count_of(std::string_view query) const {
+  if (!popular_) return 0.0;
+  return CurrentQueries(*popular_, nullptr, changes().get()).count_of(query, 0, popular_->size());
+}
+
+/// The live changes of this moment; null if there are none.
+std::shared_ptr<const LiveState> Completer::changes() const { return live_ ? live_->state() : nullptr; }
+
 Answer Completer::complete(const Request& request) const {
-  if (ranker_) return show(request, propose(request));
+  Answer answer = answer_to(request);
+  for (Completion& completion : answer.completions) displays_.dress(completion);
+  return answer;
+}
+
+Answer Completer::answer_to(const Request& request) const {
+  const std::shared_ptr<const LiveState> live = changes();
+  if (ranker_) return show(request, propose(request, live.get()), live.get());
   return model_ ? from_model(request) : from_popular(request);
 }
 
-Proposals Completer::propose(const Request& request) const {
+Proposals Completer::propose(const Request& request) const { return propose(request, changes().get()); }
+
+Proposals Completer::propose(const Request& request, const LiveState* live) const {
   if (!ranker_) throw std::invalid_argument("a model with a single part proposes nothing to rank");
+  const Deadline deadline(request.options.deadline_ms);
+  const Session session(request.context);
   SearchOptions options = request.options;
   // Whoever asks for fewer answers gets the first of the same.
   options.count = std::max(options.count, static_cast<std::size_t>(policy_.page));
-  return gather(readings_of(request), Session(request.context), options);
+  Proposals proposals = gather(readings_of(request, live), session, options, deadline, live);
+  for (const Reading& correction : corrections_of(request, live)) {
+    proposals.add_branch(correction, gather_corrected(correction, session, options, deadline, live), request.typed);
+  }
+  return proposals;
 }
 
 /// What the typed text may stand for, itself first. Where many queries go on from it, it is what was meant.
-std::vector<Reading> Completer::readings_of(const Request& request) const {
+std::vector<Reading> Completer::readings_of(const Request& request, const LiveState* live) const {
   std::vector<Reading> readings{{request.typed}};
   if (!request.options.fold || !written_) return readings;
-  const auto [first, last] = popular_->range_of(request.typed);
-  if (static_cast<double>(last - first) >= policy_.folded_most_queries) return readings;
+  const CurrentQueries current(*popular_, nullptr, live);
+  if (current.are_begun(request.typed, policy_.folded_most_queries)) return readings;
   for (Reading& reading : written_->readings_of(request.typed, policy_)) readings.push_back(std::move(reading));
   return readings;
 }
 
-Proposals Completer::gather(std::span<const Reading> readings, const Session& session,
-                            const SearchOptions& options) const {
-  const Deadline deadline(options.deadline_ms);
-  const Question question{readings.front(), readings, options, policy_, deadline, session};
+std::vector<Reading> Completer::corrections_of(const Request& request) const {
+  return corrections_of(request, changes().get());
+}
+
+std::vector<Reading> Completer::corrections_of(const Request& request, const LiveState* live) const {
+  if (!request.options.typos || !corrections_) return {};
+  // Where many queries go on from the text as typed, it is what was meant.
+  if (CurrentQueries(*popular_, nullptr, live).are_begun(request.typed, policy_.corrected_most_queries)) return {};
+  return corrections_->readings_of(request.typed, policy_);
+}
+
+Proposals Completer::gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
+                            const Deadline& deadline, const LiveState* live) const {
+  const Question question{readings.front(), readings, options, policy_, deadline, session, live};
   Proposals proposals;
   for (const auto& source : sources_) source->propose(question, proposals);
+  propose_pins(pins_for(live, readings.front().text), readings.front().text, proposals);
+  if (live != nullptr && !live->removed.empty()) {
+    proposals.remove_if([&](const Proposal& proposal) { return live->removes(proposal.text); });
+  }
   for (const auto& source : sources_) source->annotate(question, proposals);
   for (Proposal& proposal : proposals.list()) {
     if (proposal.matched == 0) proposal.matched = readings.front().text.size();
@@ -77,26 +125,61 @@ Proposals Completer::gather(std::span<const Reading> readings, const Session& se
   return proposals;
 }
 
-std::vector<Features> Completer::features(const Request& request, const Proposals& proposals) const {
-  return ranker_->features(request.typed, proposals);
+/// What the sources propose as if a correction had been typed; it may itself be the whole query.
+Proposals Completer::gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
+                                      const Deadline& deadline, const LiveState* live) const {
+  const Reading reading{correction.text};
+  SearchOptions fewer = options;
+  fewer.count = std::min(options.count, static_cast<std::size_t>(policy_.corrected_count));
+  Proposals proposals = gather({&reading, 1}, session, fewer, deadline, live);
+  const double count = CurrentQueries(*popular_, nullptr, live).count_of(reading.text, 0, popular_->size());
+  if (count > 0.0 && (live == nullptr || !live->removes(reading.text))) {
+    Proposal& itself = proposals.at(reading.text);
+    itself.count = count;
+    itself.matched = reading.text.size();
+  }
+  return proposals;
 }
 
-Answer Completer::show(const Request& request, Proposals proposals) const {
-  const std::vector<Features> rows = features(request, proposals);
+std::vector<Features> Completer::features(const Request& request, const Proposals& proposals) const {
+  const std::shared_ptr<const LiveState> live = changes();
+  return ranker_->features(request.typed, proposals, live ? &live->words : nullptr);
+}
+
+Answer Completer::show(const Request& request, Proposals proposals, const LiveState* live) const {
+  const std::vector<Features> rows = ranker_->features(request.typed, proposals, live ? &live->words : nullptr);
   const std::vector<double> scores = ranker_->log_probabilities(rows);
-  std::vector<Completion> shown = select({request, proposals, rows, scores}, policy_, ranker_->words());
+  const double shift = request.options.conditional ? 0.0 : proposals.facts.log_probability;
+  std::vector<PinnedCompletion> pinned;
+  for (const Pin& pin : pins_for(live, request.typed)) {
+    const auto place = static_cast<std::size_t>(&proposals.at(pin.text) - proposals.list().data());
+    pinned.push_back({{pin.text, scores[place] + shift, Origin::popular}, pin.position});
+  }
+  std::vector<Completion> shown = select({request, proposals, rows, scores, live}, policy_, ranker_->words());
+  if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, shown);
   return {std::move(shown), proposals.facts.timed_out, proposals.facts.cost};
 }
 
 Answer Completer::from_popular(const Request& request) const {
-  Proposals proposals = gather(std::vector<Reading>{{request.typed}}, Session({}), request.options);
+  const std::shared_ptr<const LiveState> live = changes();
+  Proposals proposals = gather(std::vector<Reading>{{request.typed}}, Session({}), request.options,
+                               Deadline(request.options.deadline_ms), live.get());
+  std::vector<PinnedCompletion> pinned;
+  const double total = std::max(proposals.facts.total, 1.0);
+  for (const Pin& pin : pins_for(live.get(), request.typed)) {
+    const double share = std::max(proposals.at(pin.text).count, 0.5) / total;  // half a time, if it was never typed
+    pinned.push_back({{pin.text, std::log(std::min(share, 1.0)), Origin::popular}, pin.position});
+  }
+  proposals.remove_if([](const Proposal& proposal) { return proposal.count <= 0.0; });
   Answer answer;
   for (Proposal& proposal : proposals.list()) {
     const double share = proposal.count * std::exp(proposal.log_reading) / proposals.facts.total;
-    answer.completions.push_back({std::move(proposal.text), std::log(share), Origin::popular});
+    const std::size_t matched = proposal.matched;
+    answer.completions.push_back({std::move(proposal.text), std::log(share), Origin::popular, false, matched});
   }
   std::sort(answer.completions.begin(), answer.completions.end(), comes_first);
   if (answer.completions.size() > request.options.count) answer.completions.resize(request.options.count);
+  if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, answer.completions);
   return answer;
 }
 
@@ -108,7 +191,8 @@ Answer Completer::from_model(const Request& request) const {
   }
   options.min_probability = std::max(options.min_probability, 0.0);  // only a ranker has probabilities to judge by
   const Reading reading{request.typed};
-  SearchResult found = model_->complete({&reading, 1}, options, {}, deadline);
+  SearchResult found = model_->complete({&reading, 1}, Session(request.context).queries(), options, {}, deadline);
+  for (Completion& completion : found.completions) completion.matched = request.typed.size();
   return {std::move(found.completions), found.timed_out, found.cost};
 }
 

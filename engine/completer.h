@@ -8,11 +8,14 @@
 
 #include "rank/policy.h"
 #include "rank/ranker.h"
+#include "readings/corrections.h"
 #include "readings/folding.h"
 #include "request.h"
 #include "search/model_search.h"
 #include "sources/popular_source.h"
 #include "sources/source.h"
+#include "store/displays.h"
+#include "store/live.h"
 #include "store/model_file.h"
 #include "store/popular.h"
 
@@ -29,7 +32,7 @@ struct Settings {
 };
 
 /// The whole way from a request to an answer: readings, sources, ranker, policy. Never changes once loaded, but for its
-/// caches, so one instance serves every thread.
+/// caches and live changes, so one instance serves every thread.
 ///
 /// A model with popularity and a language model ranks the proposals of all sources. A model with one of the two alone
 /// answers by that source's own probabilities: shares of what was typed, or the language model's.
@@ -43,27 +46,47 @@ class Completer {
   Proposals propose(const Request& request) const;
   std::vector<Features> features(const Request& request, const Proposals& proposals) const;
 
+  /// What the typed text of a request may stand for, itself first, and what it may stand for if it was mistyped.
+  std::vector<Reading> readings_of(const Request& request) const;
+  std::vector<Reading> corrections_of(const Request& request) const;
+
   /// The language model; throws where there is none.
   const ModelSearch& language_model() const;
+
+  /// Changes over popularity; throws where there is none.
+  Live& live() const;
+
+  /// How often a query was typed, with all changes; 0 without popularity.
+  double count_of(std::string_view query) const;
 
   /// How many different queries popularity knows.
   std::size_t queries() const { return popular_ ? popular_->size() : 0; }
 
  private:
+  Answer answer_to(const Request& request) const;
   Answer from_popular(const Request& request) const;
   Answer from_model(const Request& request) const;
-  std::vector<Reading> readings_of(const Request& request) const;
-  Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options) const;
-  Answer show(const Request& request, Proposals proposals) const;
+  std::vector<Reading> readings_of(const Request& request, const LiveState* live) const;
+  std::vector<Reading> corrections_of(const Request& request, const LiveState* live) const;
+  Proposals propose(const Request& request, const LiveState* live) const;
+  Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
+                   const Deadline& deadline, const LiveState* live) const;
+  Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
+                             const Deadline& deadline, const LiveState* live) const;
+  Answer show(const Request& request, Proposals proposals, const LiveState* live) const;
+  std::shared_ptr<const LiveState> changes() const;
 
   Policy policy_;
   std::optional<Popular> popular_;
   std::optional<FoldedQueries> folded_;
   std::optional<WrittenForms> written_;
+  std::optional<Corrections> corrections_;
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;
+  Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
+  std::unique_ptr<Live> live_;
 };
 
 }  // namespace halfword

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace halfword {
@@ -12,6 +13,9 @@ struct Completion {
   std::string text;
   double score;
   Origin source;
+  bool corrected = false;    // the typed text was mistyped if this is what was meant
+  std::size_t matched = 0;   // its bytes that stand for the typed text
+  std::string display = {};  // how people write it, with their capitals; empty: as the text is
 };
 
 /// Higher scores first, ties by text.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
@@ -12,7 +13,7 @@ import pytest
 from halfword import Answer, Completion, SearchOptions, load
 from halfword.core.errors import OptionError
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
-from halfword.core.options import DEFAULTS
+from halfword.core.options import DEFAULTS, UNFILTERED
 from halfword.core.scrub import scrub
 from halfword.search.filtered import Filtered, filtered
 from tests.conftest import MakePopular
@@ -128,7 +129,7 @@ def test_a_remark_is_no_phrase(tmp_path: Path) -> None:
 
 def test_ten_thousand_completions_of_the_default_model_hold_nothing_blocked_or_personal(shipped: Blocklist) -> None:
     completer = filtered(load())
-    answers = completer.complete_batch(PREFIXES, SearchOptions(count=12))
+    answers = completer.complete_batch(PREFIXES, replace(UNFILTERED, count=12))
     texts = [completion.text for answer in answers for completion in answer]
     assert len(texts) >= 10_000
     assert [text for text in texts if shipped.blocks(text)] == []

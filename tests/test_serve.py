@@ -40,6 +40,8 @@ def test_complete_echoes_the_prefix_and_marks_what_it_added(client: Client) -> N
     assert completion == {
         "text": "new york times",
         "source": "popular",
+        "display": "new york times",
+        "corrected": False,
         "highlight": {"typed": "new yo", "added": "rk times"},
     }
 
@@ -145,7 +147,7 @@ def test_a_mistake_has_a_code_and_a_sentence(client: Client, line: str, code: st
         ("/_search", b'{"query": {"match_all": {}}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {}}}, "query": {}}', "unknown_name"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"analyzer": ""}}}}', "unknown_name"),
-        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"fuzzy": {}}}}}', "unsupported"),
+        ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"fuzzy": 1}}}}', "bad_body"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "completion": {"contexts": {}}}}}', "unsupported"),
         ("/_search", b'{"suggest": {"a": {"regex": "n[ie]", "completion": {}}}}', "unsupported"),
         ("/_search", b'{"suggest": {"a": {"prefix": "x", "term": {}, "completion": {}}}}', "unknown_name"),
@@ -168,7 +170,7 @@ def test_a_body_that_says_it_is_too_large_is_not_read(client: Client) -> None:
 
 def test_an_unknown_name_is_named(client: Client) -> None:
     message = client.ask("GET /complete?q=x&cuont=3&limit=4").json["error"]["message"]
-    assert message == "cuont, limit is not known; known are: q, n, pad, context"
+    assert message == "cuont, limit is not known; known are: q, n, pad, context, min_probability, invent, typos"
     body = b'{"suggest": {"box": {"prefix": "x", "completion": {"analyzer": ""}}}}'
     message = client.ask("POST /_search", body=body).json["error"]["message"]
     assert message.startswith("analyzer is not known in the completion of the suggester 'box'; known are: field")
@@ -176,18 +178,18 @@ def test_an_unknown_name_is_named(client: Client) -> None:
 
 
 def test_what_only_elasticsearch_has_is_named_with_what_to_do(client: Client) -> None:
-    completion = {"field": "q", "contexts": {"place": ["cafe"]}, "fuzzy": {"fuzziness": 1}}
+    completion = {"field": "q", "contexts": {"place": ["cafe"]}}
     body = json.dumps({"suggest": {"box": {"prefix": "x", "completion": completion}}}).encode()
     message = client.ask("POST /_search", body=body).json["error"]["message"]
     assert message == (
         "in the suggester 'box', contexts is not supported: completions are not filtered by category; leave it out, or "
-        "serve one model per category; fuzzy is not supported: typing mistakes are not corrected; leave it out to "
-        "complete the text as it was typed"
+        "serve one model per category"
     )
 
 
 def test_limits_can_be_set(model: Path) -> None:
     client = client_for(model, limits=Limits(longest_prefix=3, most_completions=2, most_prefixes=1, largest_body=40))
+    assert len(client.ask("GET /complete?q=ne").texts) == 2
     assert client.ask("GET /complete?q=news").code == "prefix_too_long"
     assert client.ask("GET /complete?q=ne&n=3").code == "bad_n"
     assert client.ask("POST /complete", body=b'{"prefixes": ["a", "b"]}').code == "bad_body"

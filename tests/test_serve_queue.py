@@ -12,7 +12,7 @@ import pytest
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.search.model import Answer, Completion
 from halfword.serve.http import finder
-from halfword.serve.http.cache import Cache, Found
+from halfword.serve.http.cache import Cache, Found, Key
 from halfword.serve.http.gate import Batches
 from halfword.serve.http.reply import RequestError
 from halfword.serve.http.request import ClientGone
@@ -194,12 +194,17 @@ def test_the_cache_is_bounded_in_bytes() -> None:
     cache = Cache(most=1000, most_bytes=100_000)
     for number in range(100):
         text = f"{number}" + "é" * 2000
-        cache.put(10, Found(str(number), [Completion(text, -1.0, "model"), Completion(text + "!", -2.0, "model")]))
+        cache.put(
+            Key(str(number), 10),
+            Found(str(number), [Completion(text, -1.0, "model"), Completion(text + "!", -2.0, "model")]),
+        )
     assert cache.size <= 100_000
-    assert cache.get("0", 10) is None
-    assert cache.get("99", 10) is not None
+    assert cache.get(Key("0", 10)) is None
+    assert cache.get(Key("99", 10)) is not None
     before = cache.size
-    cache.put(10, Found("large", [Completion("é" * 20_000, -1.0, "model")]))  # which would push out all others
-    assert cache.get("large", 10) is None
-    cache.put(10, Found("99", []))
+    cache.put(
+        Key("large", 10), Found("large", [Completion("é" * 20_000, -1.0, "model")])
+    )  # which would push out all others
+    assert cache.get(Key("large", 10)) is None
+    cache.put(Key("99", 10), Found("99", []))
     assert cache.size < before

@@ -78,6 +78,14 @@ def test_the_least_probability_of_the_policy_counts_unless_another_is_asked_for(
     assert model.complete("a", invent="freely", min_probability=0.0) == everything
 
 
+def test_an_empty_prefix_shows_what_is_popular_however_small_its_share(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, min_probability=0.9)
+    model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
+    assert model.complete("")
+    assert not model.complete("", min_probability=0.9)
+    assert not model.complete("ab")
+
+
 def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Path) -> None:
     counts = {"dvd player": 9, "dvd players": 4, "dvd-player": 3, "dvd play": 2}
     pieces = tuple("dvplayers- ")
@@ -96,7 +104,7 @@ def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Pa
 def test_wrong_values_are_named(path: Path) -> None:
     with pytest.raises(OptionError, match="invent must be one of never, careful, freely, got 'maybe'"):
         load(path).complete("a", invent="maybe")
-    with pytest.raises(OptionError, match=r"model\.halfword has no list of words to keep to"):
+    with pytest.raises(OptionError, match=r"this model has no list of words to keep to"):
         load(path, parts=("ngram",)).complete("a", invent="never")
 
 
@@ -107,7 +115,7 @@ def test_a_model_without_a_list_of_words_cannot_promise_never(path: Path, tmp_pa
     arrays = {name: array for name, array in read_arrays(path, header).items() if not name.startswith("lexicon.")}
     write_model(tmp_path / "old.halfword", arrays, header.card, policy=header.policy, features=header.features)
     assert load(tmp_path / "old.halfword").complete("a")
-    with pytest.raises(OptionError, match=r"old\.halfword has no list of words to keep to"):
+    with pytest.raises(OptionError, match=r"this model has no list of words to keep to"):
         load(tmp_path / "old.halfword").complete("a", invent="never")
 
 

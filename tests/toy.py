@@ -12,6 +12,7 @@ from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.model import engine_policy, import_engine, open_model_file
+from halfword.training.channel import Channel
 from halfword.training.companions import learn_companions
 from halfword.training.folding import learn_forms
 from halfword.training.kneser_ney import Corpus
@@ -21,6 +22,7 @@ from halfword.training.ngram import NgramOptions, learn_ngram
 from halfword.training.ranker import RankerWeights
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
+from halfword.training.word_tree import word_tree
 
 if TYPE_CHECKING:
     from halfword import _engine
@@ -52,6 +54,8 @@ class Toy:
     spellings: bool = False  # whether queries are looked for in other spellings too
     arrays: Mapping[str, list[float]] = field(default_factory=dict)  # of 32-bit floats, that replace others
     policy: Policy = SHOWS_ALL
+    pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
+    mistakes: bool = False  # corrected, where popularity is a part
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -64,6 +68,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= piece_arrays(toy, chance)
     if "network" in toy.parts:
         arrays |= network_arrays(random_weights(toy, chance))
+        arrays |= random_pointer(toy) if toy.pointer else {}
     if "ngram" in toy.parts:
         write_model(path, arrays, card)  # the engine cuts queries into the pieces of a file
         arrays |= memory_arrays(path, toy)
@@ -72,6 +77,8 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
+        if toy.mistakes:
+            arrays |= word_tree(toy.counts) | Channel.read().arrays()
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())
@@ -81,6 +88,15 @@ def write_toy(path: Path, toy: Toy) -> Path:
     features = import_engine().feature_names() if len(toy.parts) > 1 else ()
     write_model(path, arrays, card, policy=toy.policy, features=features)
     return path
+
+
+def random_pointer(toy: Toy) -> dict[str, Array]:
+    """Return a pointer that copies now and then."""
+    chance = np.random.default_rng(toy.seed + 1)
+    shapes = {"query": (toy.pointer, toy.hidden), "key": (toy.pointer, toy.hidden), "nothing": (toy.hidden,)}
+    shapes |= {"nothing_bias": (1,), "age": (3,), "by_class": (32,)}
+    values = {name: chance.normal(0, toy.spread, shape).astype("<f4") for name, shape in shapes.items()}
+    return {f"pointer.{name}": Array("F32", value.tobytes(), value.shape) for name, value in values.items()}
 
 
 def random_ranker(chance: np.random.Generator, part: str = "weights") -> RankerWeights:

@@ -5,11 +5,13 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "completer.h"
 #include "lm/kernels/yardstick.h"
@@ -19,6 +21,7 @@
 #include "search/starts.h"
 #include "sources/companions.h"
 #include "sources/spellings.h"
+#include "store/live.h"
 #include "store/model_file.h"
 #include "store/popular.h"
 #include "text/escape.h"
@@ -37,11 +40,20 @@ nb::str name_of(Origin source) {
 }
 
 /// A Python `Completion`, which is a tuple: made as `tuple.__new__` makes it, without a call into Python.
+std::size_t characters_in(std::string_view text, std::size_t bytes) {
+  return static_cast<std::size_t>(characters_from(text, 0) - characters_from(text, std::min(bytes, text.size())));
+}
+
 nb::object to_python(const Completion& completion, nb::handle type) {
   // A damaged file may hold bytes that are not text; they must not become an error in the middle of an answer.
   const auto size = static_cast<Py_ssize_t>(completion.text.size());
   const nb::object text = nb::steal(PyUnicode_DecodeUTF8(completion.text.data(), size, "replace"));
-  const nb::tuple fields = nb::make_tuple(text, completion.score, name_of(completion.source));
+  const std::string& shown = completion.display;
+  const nb::object display =
+      shown.empty() ? text
+                    : nb::steal(PyUnicode_DecodeUTF8(shown.data(), static_cast<Py_ssize_t>(shown.size()), "replace"));
+  const nb::tuple fields = nb::make_tuple(text, completion.score, name_of(completion.source), display,
+                                          completion.corrected, characters_in(completion.text, completion.matched));
   const nb::tuple arguments = nb::make_tuple(fields);
   return nb::steal(PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(type.ptr()), arguments.ptr(), nullptr));
 }
@@ -88,6 +100,49 @@ nb::list complete_batch(const Completer& completer, const std::vector<std::strin
   nb::list list;
   for (const Answer& answer : answers) list.append(to_python(answer, type));
   return list;
+}
+
+/// Changes as Python gives them: (kind, text, number, prefix), the kind by its place in LiveChange::Kind.
+using ChangeFields = std::tuple<int, std::string, double, std::string>;
+
+void apply_changes(const Completer& completer, std::vector<ChangeFields> given, double scale, bool publish) {
+  nb::gil_scoped_release release;
+  std::vector<LiveChange> changes;
+  changes.reserve(given.size());
+  for (auto& [kind, text, number, prefix] : given) {
+    const bool sound = kind >= 0 && kind <= static_cast<int>(LiveChange::Kind::unpin) && !text.empty() &&
+                       text.size() <= LiveState::longest_text && std::isfinite(number);
+    if (!sound) throw std::invalid_argument("a live change makes no sense");
+    changes.push_back({static_cast<LiveChange::Kind>(kind), std::move(text), number, std::move(prefix)});
+  }
+  completer.live().apply(changes, scale, publish);
+}
+
+/// The changed queries after a text: (text, typed, weight, boost, count in the log, count).
+nb::list changed_queries(const Completer& completer, const std::string& after, std::size_t most) {
+  nb::list list;
+  const std::shared_ptr<const LiveState> state = completer.live().state();
+  if (!state) return list;
+  state->queries.visit(std::string(after).append(1, '\0'), {}, [&](const LiveQueries::Node& node) {
+    if (nb::len(list) == most) return false;
+    const LiveQuery& query = node.value;
+    list.append(nb::make_tuple(std::string(node.text()), query.typed, query.weight, query.boost, query.logged,
+                               query.count() * state->scale));
+    return true;
+  });
+  return list;
+}
+
+/// (changed queries, removals, bytes of memory).
+nb::tuple live_size(const Completer& completer) {
+  const std::shared_ptr<const LiveState> state = completer.live().state();
+  if (!state) return nb::make_tuple(0, 0, 0);
+  return nb::make_tuple(state->queries.size(), state->removed.size(), state->bytes());
+}
+
+bool removes(const Completer& completer, std::string_view text) {
+  const std::shared_ptr<const LiveState> state = completer.live().state();
+  return state && state->removes(text);
 }
 
 /// What one answer took: (pieces read, pieces of the longest hypothesis, rows, timed out, multiplications).
@@ -170,6 +225,25 @@ nb::dict popular_arrays(std::vector<std::pair<std::string, std::uint32_t>> queri
   return result;
 }
 
+nb::dict sorted_text_arrays(const std::vector<std::string>& texts) {
+  const SortedTextArrays arrays = build_sorted_texts(std::vector<std::string_view>(texts.begin(), texts.end()));
+  nb::dict result;
+  result["text"] = nb::make_tuple("U8", to_bytes(arrays.text));
+  result["bucket_begin"] = nb::make_tuple("U32", to_bytes(arrays.bucket_begin));
+  return result;
+}
+
+nb::dict word_tree_arrays(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
+  const WordTreeArrays arrays = build_word_tree(words);
+  nb::dict result;
+  result["words.tree.alphabet"] = nb::make_tuple("U32", to_bytes(arrays.alphabet));
+  result["words.tree.letter"] = nb::make_tuple("U16", to_bytes(arrays.letter));
+  result["words.tree.first_child"] = nb::make_tuple("U32", to_bytes(arrays.first_child));
+  result["words.tree.word"] = nb::make_tuple("U8", to_bytes(arrays.word));
+  result["words.tree.total"] = nb::make_tuple("U8", to_bytes(arrays.total));
+  return result;
+}
+
 nb::dict lexicon_arrays(std::vector<std::string> words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -210,12 +284,13 @@ using Numbers = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::dev
 /// A Python `Completion`, filled in where it was allocated: twice as fast as `to_python`, which counts for millions.
 nb::object fill_completion(const Completion& completion, const nb::str& source, nb::handle type) {
   auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
-  PyObject* made = kind->tp_alloc(kind, 3);
+  PyObject* made = kind->tp_alloc(kind, 4);
   if (made == nullptr) throw nb::python_error();
   const auto size = static_cast<Py_ssize_t>(completion.text.size());
   PyTuple_SET_ITEM(made, 0, PyUnicode_DecodeUTF8(completion.text.data(), size, "replace"));
   PyTuple_SET_ITEM(made, 1, PyFloat_FromDouble(completion.score));
   PyTuple_SET_ITEM(made, 2, nb::object(source).release().ptr());
+  PyTuple_SET_ITEM(made, 3, Py_NewRef(PyTuple_GET_ITEM(made, 0)));
   return nb::steal(made);
 }
 
@@ -338,6 +413,7 @@ NB_MODULE(_engine, module) {
       .def_rw("conditional", &SearchOptions::conditional)
       .def_rw("echo", &SearchOptions::echo)
       .def_rw("fold", &SearchOptions::fold)
+      .def_rw("typos", &SearchOptions::typos)
       .def_rw("haste", &SearchOptions::haste)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)
@@ -373,6 +449,21 @@ NB_MODULE(_engine, module) {
       .def_rw("folded_log_probability", &Policy::folded_log_probability)
       .def_rw("composing_log_probability", &Policy::composing_log_probability)
       .def_rw("folded_most_readings", &Policy::folded_most_readings)
+      .def_rw("corrected_most_queries", &Policy::corrected_most_queries)
+      .def_rw("corrected_edit_cost", &Policy::corrected_edit_cost)
+      .def_rw("corrected_fewest_letters", &Policy::corrected_fewest_letters)
+      .def_rw("corrected_letters_for_two", &Policy::corrected_letters_for_two)
+      .def_rw("corrected_enough_score", &Policy::corrected_enough_score)
+      .def_rw("corrected_near_words", &Policy::corrected_near_words)
+      .def_rw("corrected_beam", &Policy::corrected_beam)
+      .def_rw("corrected_most_readings", &Policy::corrected_most_readings)
+      .def_rw("corrected_band", &Policy::corrected_band)
+      .def_rw("corrected_count", &Policy::corrected_count)
+      .def_rw("corrected_word_slack", &Policy::corrected_word_slack)
+      .def_rw("corrected_least_gain", &Policy::corrected_least_gain)
+      .def_rw("corrected_unknown_count", &Policy::corrected_unknown_count)
+      .def_rw("corrected_new_words", &Policy::corrected_new_words)
+      .def_rw("corrected_most_steps", &Policy::corrected_most_steps)
       .def_rw("page", &Policy::page)
       .def_rw("length_penalty", &Policy::length_penalty)
       .def_rw("min_probability", &Policy::min_probability)
@@ -408,7 +499,23 @@ NB_MODULE(_engine, module) {
       .def("complete", &complete, "prefix"_a, "options"_a, "type"_a, "context"_a = Context{})
       .def("complete_batch", &complete_batch, "prefixes"_a, "options"_a, "threads"_a, "type"_a,
            "contexts"_a = std::vector<Context>{})
+      .def(
+          "corrections",
+          [](const Completer& completer, std::string typed, const SearchOptions& options) {
+            std::vector<std::tuple<std::string, double, double, double, double>> found;
+            for (const Reading& each : completer.corrections_of({std::move(typed), options})) {
+              found.emplace_back(each.text, each.log_probability, each.edits, each.spaces, each.gain);
+            }
+            return found;
+          },
+          "prefix"_a, "options"_a)
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
+      .def("apply_changes", &apply_changes, "changes"_a, "scale"_a, "publish"_a = true)
+      .def("clear_changes", [](const Completer& completer) { completer.live().clear(); })
+      .def("changed_queries", &changed_queries, "after"_a, "most"_a)
+      .def("live_size", &live_size)
+      .def("removes", &removes, "text"_a)
+      .def("count_of", &Completer::count_of, "query"_a)
       .def("propose_batch", &propose_batch, "prefixes"_a, "options"_a, "threads"_a,
            "contexts"_a = std::vector<Context>{})
       .def(
@@ -498,6 +605,9 @@ NB_MODULE(_engine, module) {
   module.def(
       "word_filter", [](const std::vector<std::string>& words) { return to_bytes(build_word_filter(words)); },
       "words"_a, "The array of a filter that knows these words.");
+  module.def("sorted_text_arrays", &sorted_text_arrays, "texts"_a,
+             "The arrays of texts that are sorted and different.");
+  module.def("word_tree_arrays", &word_tree_arrays, "words"_a, "The arrays of a tree of (word, count) pairs.");
   module.def("lexicon_arrays", &lexicon_arrays, "words"_a, "The arrays of a list of these words.");
   module.def(
       "words_in",

@@ -23,6 +23,7 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::o
       ending_costs_(pieces.size()) {
   if (precision && file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, *precision, kernels);
   if (file.holds("ngram.unigram")) memory_.emplace(file);
+  if (network_ && file.holds("pointer.key")) pointer_.emplace(file, network_->hidden(), buckets, *precision);
   if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
   if (memory_ && memory_->vocabulary() != vocabulary_) throw ModelFileError("the memory is of other pieces");
   if (network_ && file.holds("mixture.network_weight")) {
@@ -95,6 +96,60 @@ void LanguageModel::mix_in_memory(const NgramState& state, std::size_t row, Pred
     kernels_.logarithms(scratch.probabilities.data(), vocabulary_, logits);
   }
   predictions.normalisers[row] = 0.0F;
+}
+
+std::vector<EarlierQuery> LanguageModel::read_earlier(std::span<const std::vector<PieceId>> queries) const {
+  std::vector<EarlierQuery> earlier(queries.size());
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    earlier[i].pieces = queries[i];
+    earlier[i].pieces.push_back(end_);
+    earlier[i].pieces.resize(std::min(earlier[i].pieces.size(), EarlierQuery::most_pieces));
+    longest = std::max(longest, earlier[i].pieces.size());
+  }
+  // The state before piece `step` of query i is in row [step][i].
+  const std::size_t width = queries.size();
+  StateRows states;
+  StateRows nothing;
+  ModelScratch scratch;
+  network_->start(nothing);
+  std::vector<Step> steps;
+  for (std::size_t step = 0; step < longest; ++step) {
+    for (std::size_t first = 0; first < width;) {  // side by side, as far as no query has ended
+      steps.clear();
+      std::size_t last = first;
+      for (; last < width && step < earlier[last].pieces.size(); ++last) {
+        const auto row = static_cast<std::uint32_t>((step - 1) * width + last);
+        steps.push_back(step == 0 ? Step{0, begin_} : Step{row, earlier[last].pieces[step - 1]});
+      }
+      if (!steps.empty()) {
+        network_->step(step == 0 ? nothing : states, steps, states, step * width + first, scratch.network);
+      }
+      first = last + 1;
+    }
+  }
+  for (std::size_t i = 0; i < width; ++i) {
+    const std::size_t pieces = earlier[i].pieces.size();
+    network_->gather_last(states, pieces, [&](std::size_t step) { return step * width + i; }, scratch.pointer.states);
+    earlier[i].keys.resize(pieces * pointer_->size());
+    pointer_->keys(kernels_, pieces, scratch.pointer, earlier[i].keys.data());
+  }
+  return earlier;
+}
+
+void LanguageModel::copy_earlier(const Earlier& earlier, const ModelStates& states, std::span<const std::uint32_t> rows,
+                                 Predictions& predictions, ModelScratch& scratch) const {
+  if (rows.empty()) return;
+  PointerScratch& pointer = scratch.pointer;
+  grow(pointer.copied, vocabulary_);
+  network_->gather_last(states.network, rows.size(), [&](std::size_t i) { return rows[i]; }, pointer.states);
+  pointer_->ask(kernels_, rows.size(), pointer);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float bias = memory_ ? pointer_->bias_of(bucket_of(states.memory[rows[i]])) : 0.0F;
+    float* logits = predictions.logits.data() + rows[i] * predictions.stride;
+    float& normaliser = predictions.normalisers[rows[i]];
+    normaliser = pointer_->copy(kernels_, earlier, i, bias, normaliser, logits, pointer);
+  }
 }
 
 void LanguageModel::copy_row(const ModelStates& from, std::size_t from_row, ModelStates& to, std::size_t to_row) const {

@@ -10,6 +10,7 @@
 #include "lm/lstm.h"
 #include "lm/ngram.h"
 #include "lm/pieces.h"
+#include "lm/pointer.h"
 #include "store/model_file.h"
 
 namespace halfword {
@@ -24,6 +25,7 @@ struct ModelStates {
 struct ModelScratch {
   LstmScratch network;
   AlignedVector<float> probabilities;
+  PointerScratch pointer;
 };
 
 /// The probabilities that both parts give to one token; the weights of the mixture are fitted to these.
@@ -57,6 +59,19 @@ class LanguageModel {
   void predict(const ModelStates& states, std::size_t first, std::size_t rows, Predictions& predictions,
                ModelScratch& scratch) const;
 
+  /// Whether pieces can be copied from earlier queries.
+  bool copies() const { return pointer_.has_value(); }
+
+  /// Read earlier queries of a session, each given as its pieces, so that their pieces can be copied.
+  std::vector<EarlierQuery> read_earlier(std::span<const std::vector<PieceId>> queries) const;
+
+  /// Put earlier queries together, the last one first.
+  Earlier join(std::span<const std::shared_ptr<const EarlierQuery>> queries) const { return pointer_->join(queries); }
+
+  /// Mix what can be copied into the predictions of some rows.
+  void copy_earlier(const Earlier& earlier, const ModelStates& states, std::span<const std::uint32_t> rows,
+                    Predictions& predictions, ModelScratch& scratch) const;
+
   /// Copy one row of states.
   void copy_row(const ModelStates& from, std::size_t from_row, ModelStates& to, std::size_t to_row) const;
 
@@ -83,6 +98,7 @@ class LanguageModel {
   PieceId end_;
   std::optional<Lstm> network_;
   std::optional<Ngram> memory_;
+  std::optional<Pointer> pointer_;
   std::array<float, 3> bounds_{0.25F, 0.5F, 0.75F};  // between the four classes of backoff; even if the file has none
   std::vector<float> network_weights_;               // by bucket
   std::vector<float> ending_costs_;                  // by piece

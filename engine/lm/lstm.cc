@@ -180,26 +180,6 @@ void Lstm::step(StateRows& from, std::span<const Step> steps, StateRows& to, std
   renew(to, first, steps.size());
 }
 
-/// Copy hidden values of one layer next to each other: row i of `inputs` is row row_of(i) of `states`.
-template <typename RowOf>
-void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
-                  InputRows& inputs) const {
-  const auto copy = [&](const auto& source, auto& target) {
-    grow(target, rows * padded_hidden_);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const auto* place = source.data() + (row_of(i) * layers_.size() + layer) * padded_hidden_;
-      std::copy_n(place, padded_hidden_, target.data() + i * padded_hidden_);
-    }
-  };
-  if (precision_ == Precision::int8) {
-    copy(states.bytes, inputs.bytes);
-    grow(inputs.steps, rows);
-    for (std::size_t i = 0; i < rows; ++i) inputs.steps[i] = states.steps[row_of(i) * layers_.size() + layer];
-  } else {
-    copy(states.hidden, inputs.floats);
-  }
-}
-
 /// Multiply the hidden values of the rows that `steps` continue, unless that was done before.
 void Lstm::multiply_rows(std::size_t index, StateRows& states, std::span<const Step> steps,
                          LstmScratch& scratch) const {

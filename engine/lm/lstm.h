@@ -68,6 +68,14 @@ class Lstm {
   void predict(const StateRows& states, std::size_t first, std::size_t rows, bool normalise, Predictions& predictions,
                LstmScratch& scratch) const;
 
+  /// Copy the hidden values of the last layer, row row_of(i) of `states` to row i, for i below `rows`.
+  template <typename RowOf>
+  void gather_last(const StateRows& states, std::size_t rows, const RowOf& row_of, InputRows& inputs) const {
+    gather(states, layers_.size() - 1, rows, row_of, inputs);
+  }
+
+  std::size_t hidden() const { return hidden_; }
+
   /// Copy one row of states.
   void copy_row(const StateRows& from, std::size_t from_row, StateRows& to, std::size_t to_row) const;
 
@@ -118,5 +126,25 @@ class Lstm {
   AlignedVector<std::uint16_t> half_table_;
   AlignedVector<float> zeros_;
 };
+
+/// Copy hidden values of one layer next to each other: row i of `inputs` is row row_of(i) of `states`.
+template <typename RowOf>
+void Lstm::gather(const StateRows& states, std::size_t layer, std::size_t rows, const RowOf& row_of,
+                  InputRows& inputs) const {
+  const auto copy = [&](const auto& source, auto& target) {
+    grow(target, rows * padded_hidden_);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto* place = source.data() + (row_of(i) * layers_.size() + layer) * padded_hidden_;
+      std::copy_n(place, padded_hidden_, target.data() + i * padded_hidden_);
+    }
+  };
+  if (precision_ == Precision::int8) {
+    copy(states.bytes, inputs.bytes);
+    grow(inputs.steps, rows);
+    for (std::size_t i = 0; i < rows; ++i) inputs.steps[i] = states.steps[row_of(i) * layers_.size() + layer];
+  } else {
+    copy(states.hidden, inputs.floats);
+  }
+}
 
 }  // namespace halfword

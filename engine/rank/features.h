@@ -50,10 +50,22 @@ enum class Feature : std::size_t {
   session_overlap_with_last,
   session_shared_start,
   folded,
+  corrected,
+  corrected_cost,
+  corrected_edits,
+  corrected_gain,
+  corrected_model_gain,
+  corrected_typed_total,
+  corrected_unseen,
+  corrected_total,
+  corrected_characters,
+  corrected_spaces,
+  corrected_typed,
+  corrected_whole,
 };
 
 constexpr std::size_t prefix_features = 5;
-constexpr std::array<const char*, 37> feature_names{"log_distinct",
+constexpr std::array<const char*, 49> feature_names{"log_distinct",
                                                     "log_total",
                                                     "after_space",
                                                     "typed_words",
@@ -89,7 +101,19 @@ constexpr std::array<const char*, 37> feature_names{"log_distinct",
                                                     "session_overlap",
                                                     "session_overlap_with_last",
                                                     "session_shared_start",
-                                                    "folded"};
+                                                    "folded",
+                                                    "corrected",
+                                                    "corrected_cost",
+                                                    "corrected_edits",
+                                                    "corrected_gain",
+                                                    "corrected_model_gain",
+                                                    "corrected_typed_total",
+                                                    "corrected_unseen",
+                                                    "corrected_total",
+                                                    "corrected_characters",
+                                                    "corrected_spaces",
+                                                    "corrected_typed",
+                                                    "corrected_whole"};
 using Features = std::array<float, feature_names.size()>;
 
 /// How the sources' opinions become one first estimate (see `search/reference_ranker.py`); fitted, and kept in the
@@ -108,6 +132,6 @@ double characters_from(std::string_view text, std::size_t begin);
 
 /// The features of every proposal for a prefix, in the order of the proposals.
 std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
-                                  const Lexicon& words);
+                                  const Lexicon& words, const LiveFlags* live_words = nullptr);
 
 }  // namespace halfword

@@ -38,6 +38,22 @@ struct Policy {
   double folded_log_probability{};
   double composing_log_probability{};
   double folded_most_readings{};
+  // Typing mistakes.
+  double corrected_most_queries{};
+  double corrected_edit_cost{};
+  double corrected_fewest_letters{};
+  double corrected_letters_for_two{};
+  double corrected_enough_score{};
+  double corrected_near_words{};
+  double corrected_beam{};
+  double corrected_most_readings{};
+  double corrected_band{};
+  double corrected_count{};
+  double corrected_word_slack{};
+  double corrected_least_gain{};
+  double corrected_unknown_count{};
+  double corrected_new_words{};
+  double corrected_most_steps{};
   // What is shown.
   double page{};
   double length_penalty{};

@@ -47,8 +47,9 @@ class Ranker {
   explicit Ranker(const ModelFile& file);
 
   /// The features of the proposals for a prefix, one row per proposal.
-  std::vector<Features> features(std::string_view prefix, const Proposals& proposals) const {
-    return features_of(prefix, proposals, mixture_, words_);
+  std::vector<Features> features(std::string_view prefix, const Proposals& proposals,
+                                 const LiveFlags* live_words = nullptr) const {
+    return features_of(prefix, proposals, mixture_, words_, live_words);
   }
 
   const Lexicon& words() const { return words_; }

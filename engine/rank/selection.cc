@@ -25,7 +25,10 @@ class Admission {
   Admission(const Ranked& ranked, const Policy& policy, const Lexicon& words) : ranked_(ranked), words_(words) {
     const SearchOptions& options = ranked.request.options;
     const bool by_policy = options.min_probability < 0.0;
-    floor_ = std::log(by_policy ? policy.min_probability : options.min_probability);
+    // Who has typed nothing asks for what is popular, however small its share is.
+    const double least = ranked.request.typed.empty() ? 0.0 : policy.min_probability;
+    floor_ = std::log(by_policy ? least : options.min_probability);
+    everything_ = by_policy ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
     never_ = options.invent == Invent::never;
     if (never_ && !words.is_listed()) {
@@ -34,7 +37,7 @@ class Admission {
   }
 
   /// Whether nothing is too unlikely to be shown, a near-duplicate neither.
-  bool everything() const { return std::isinf(floor_); }
+  bool everything() const { return everything_; }
 
   bool likely(std::size_t place) const { return ranked_.scores[place] >= floor_; }
 
@@ -46,7 +49,8 @@ class Admission {
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;
     const std::string_view text = proposal.text;
-    return words_.knows_all(text.substr(text.substr(0, proposal.matched).rfind(' ') + 1));
+    const LiveFlags* const live_words = ranked_.live == nullptr ? nullptr : &ranked_.live->words;
+    return words_.knows_all(text.substr(text.substr(0, proposal.matched).rfind(' ') + 1), live_words);
   }
 
  private:
@@ -54,6 +58,7 @@ class Admission {
   const Lexicon& words_;
   double floor_;
   double invented_floor_;
+  bool everything_;
   bool never_;
 };
 
@@ -106,7 +111,9 @@ std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const
   completions.reserve(chosen.size());
   for (const std::size_t place : chosen) {
     const Origin origin = origin_of(list[place]);
-    completions.push_back({std::move(list[place].text), ranked.scores[place] + shift, origin});
+    const Proposal& proposal = list[place];
+    completions.push_back(
+        {std::move(list[place].text), ranked.scores[place] + shift, origin, proposal.branch > 0, proposal.matched});
   }
   return completions;
 }

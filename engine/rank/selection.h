@@ -17,6 +17,7 @@ struct Ranked {
   Proposals& proposals;
   std::span<const Features> features;
   std::span<const double> scores;  // log-probabilities
+  const LiveState* live = nullptr;
 };
 
 /// What is shown of ranked proposals, best first: those that are likely enough, as many as fit on a page or are asked

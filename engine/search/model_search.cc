@@ -1,6 +1,7 @@
 #include "search/model_search.h"
 
 #include "search/tuning.h"
+#include "text/escape.h"
 
 namespace halfword {
 namespace {
@@ -38,13 +39,39 @@ ModelSearch::ModelSearch(const ModelFile& file, std::optional<Precision> precisi
       model_(file, pieces_, precision, kernels_named(kernels)),
       opening_(model_, pieces_),
       states_(sizes.states),
-      answers_(sizes.answers) {}
+      answers_(sizes.answers),
+      earlier_(std::min(sizes.states, tuning.earlier_queries)) {}
 
-SearchResult ModelSearch::complete(std::span<const Reading> readings, const SearchOptions& options,
-                                   const SearchLimits& limits, const Deadline& deadline) const {
-  const SearchModel model{pieces_, model_, opening_, states_};
+/// What can be copied from the session. Queries that are not known from a keystroke before are read, all together.
+std::optional<Earlier> ModelSearch::read_earlier(std::span<const std::string_view> session) const {
+  if (session.empty() || !model_.copies()) return std::nullopt;
+  std::vector<std::shared_ptr<const EarlierQuery>> found;
+  std::vector<std::size_t> missing;
+  std::vector<std::vector<PieceId>> pieces;
+  for (const std::string_view query : session) {
+    found.push_back(earlier_.enabled() ? earlier_.find(std::string(query)) : nullptr);
+    if (found.back()) continue;
+    missing.push_back(found.size() - 1);
+    pieces.push_back(pieces_.segment(escape(query)));
+  }
+  if (!missing.empty()) {
+    std::vector<EarlierQuery> read = model_.read_earlier(pieces);
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      const auto shared = std::make_shared<const EarlierQuery>(std::move(read[i]));
+      found[missing[i]] = shared;
+      if (earlier_.enabled()) earlier_.insert(std::string(session[missing[i]]), *shared);
+    }
+  }
+  return model_.join(found);
+}
+
+SearchResult ModelSearch::complete(std::span<const Reading> readings, std::span<const std::string_view> session,
+                                   const SearchOptions& options, const SearchLimits& limits,
+                                   const Deadline& deadline) const {
+  const std::optional<Earlier> earlier = read_earlier(session);
+  const SearchModel model{pieces_, model_, opening_, states_, earlier ? &*earlier : nullptr};
   const auto look = [&] { return search(model, readings, options, limits, deadline); };
-  if (!answers_.enabled() || readings.front().text.size() > tuning.short_prefix) return look();
+  if (earlier || !answers_.enabled() || readings.front().text.size() > tuning.short_prefix) return look();
   const std::string key = key_of(readings, options, limits);
   if (const auto known = answers_.find(key)) return *known;
   SearchResult result = look();

@@ -27,18 +27,22 @@ class ModelSearch {
   /// the network is left out, and only the memory is asked.
   ModelSearch(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
 
-  SearchResult complete(std::span<const Reading> readings, const SearchOptions& options, const SearchLimits& limits,
-                        const Deadline& deadline) const;
+  /// `session` has the earlier queries of the session, the last one first.
+  SearchResult complete(std::span<const Reading> readings, std::span<const std::string_view> session,
+                        const SearchOptions& options, const SearchLimits& limits, const Deadline& deadline) const;
 
   const Pieces& pieces() const { return pieces_; }
   const LanguageModel& model() const { return model_; }
 
  private:
+  std::optional<Earlier> read_earlier(std::span<const std::string_view> session) const;
+
   Pieces pieces_;
   LanguageModel model_;
   Opening opening_;
   mutable StateCache states_;
   mutable GenerationCache<SearchResult> answers_;
+  mutable GenerationCache<EarlierQuery> earlier_;  // by text
 };
 
 }  // namespace halfword

@@ -37,6 +37,7 @@ struct Buffers {
   std::vector<Step> steps;
   std::vector<Child*> unread;
   std::vector<std::uint32_t> places;
+  std::vector<std::uint32_t> copying;
   std::vector<Hypothesis> hypotheses;
   Frontier frontier;
   RowPool rows;
@@ -246,6 +247,10 @@ void Search::read_on(std::size_t length) {
     }
     rows_.release(parent.row);
   }
+  if (parts_.earlier == nullptr) return;
+  buffers.copying.clear();  // the cache keeps what does not depend on the session
+  for (const Child* child : buffers.unread) buffers.copying.push_back(child->row);
+  model_.copy_earlier(*parts_.earlier, buffers.states, buffers.copying, buffers.predictions, buffers.scratch);
 }
 
 /// Take the best child of a length: let it end, and let its children wait.

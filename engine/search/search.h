@@ -51,6 +51,7 @@ struct SearchModel {
   const LanguageModel& model;
   const Opening& opening;
   StateCache& cache;
+  const Earlier* earlier;  // what can be copied from the session; null: nothing
 };
 
 /// The likeliest completions of some readings by the language model, best first. A reading's log-probability is added

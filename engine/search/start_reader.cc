@@ -128,15 +128,24 @@ void StartReader::move_level(std::size_t first, std::size_t last) {
 /// Predict what follows some nodes, and score their children by it.
 void StartReader::predict(std::size_t first, std::size_t last) {
   predict_rows();
+  for (std::size_t index = first; index < last; ++index) {
+    const Node& node = nodes_[index];
+    if (node.is_new) cache_.insert(model_, node.key, buffers_.states, buffers_.predictions, node.row);
+  }
+  copy_earlier(first, last);
   for (; scored_ < nodes_.size() && nodes_[scored_].parent < last; ++scored_) {
     const Node& parent = nodes_[nodes_[scored_].parent];
     const double base = parent.score - buffers_.predictions.normalisers[parent.row];
     nodes_[scored_].score = base + buffers_.predictions.row(parent.row)[nodes_[scored_].piece];
   }
-  for (std::size_t index = first; index < last; ++index) {
-    const Node& node = nodes_[index];
-    if (node.is_new) cache_.insert(model_, node.key, buffers_.states, buffers_.predictions, node.row);
-  }
+}
+
+/// Mix what can be copied from the session into the predictions of some nodes. The cache keeps them without it.
+void StartReader::copy_earlier(std::size_t first, std::size_t last) {
+  if (earlier_ == nullptr) return;
+  buffers_.copying.clear();
+  for (std::size_t index = first; index < last; ++index) buffers_.copying.push_back(nodes_[index].row);
+  model_.copy_earlier(*earlier_, buffers_.states, buffers_.copying, buffers_.predictions, scratch_);
 }
 
 /// Predict what follows each row that waits for it, as many together as lie side by side.

@@ -15,6 +15,7 @@ struct StartBuffers {
   ModelStates next_states;
   Predictions predictions;
   std::vector<Step> steps;
+  std::vector<std::uint32_t> copying;
   std::vector<std::uint8_t> waits;  // by row: whether it has a state but no prediction yet
 };
 
@@ -28,6 +29,7 @@ class StartReader {
         begin_(model.pieces.begin()),
         opening_(model.opening),
         cache_(model.cache),
+        earlier_(model.earlier),
         buffers_(buffers),
         scratch_(scratch) {}
 
@@ -58,12 +60,14 @@ class StartReader {
   void move_level(std::size_t first, std::size_t last);
   void predict(std::size_t first, std::size_t last);
   void predict_rows();
+  void copy_earlier(std::size_t first, std::size_t last);
 
   const LanguageModel& model_;
   const Deadline& deadline_;
   PieceId begin_;
   const Opening& opening_;
   StateCache& cache_;
+  const Earlier* earlier_;
   StartBuffers& buffers_;
   ModelScratch& scratch_;
   std::vector<Node> nodes_;  // level by level

@@ -24,6 +24,9 @@ struct SearchTuning {
   /// Bytes of the longest prefix whose answer is kept in the answer cache: everybody types through these.
   std::size_t short_prefix = 4;
 
+  /// Earlier queries of sessions whose keys are kept, in each of two generations: at most 40 keys of each.
+  std::size_t earlier_queries = 2048;
+
   /// Completions of the longest answer that is kept there, so that the cache is bounded in bytes too.
   std::size_t most_kept = 50;
 };

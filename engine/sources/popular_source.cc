@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "readings/folding.h"
+#include "store/current_queries.h"
 #include "text/fold.h"
 
 namespace halfword {
@@ -31,15 +32,17 @@ void PopularSource::propose(const Question& question, Proposals& proposals) cons
 }
 
 void PopularSource::propose_as_typed(const Question& question, Proposals& proposals) const {
-  TypedQueries typed = popular_.most_typed(question.reading.text, question.options.count, question.options.echo);
+  const CurrentQueries current(popular_, folded_, question.live);
+  TypedQueries typed = current.most_typed(question.reading.text, question.options.count, question.options.echo);
   PrefixFacts& facts = proposals.facts;
-  facts.total = static_cast<double>(typed.total);
-  facts.distinct = static_cast<double>(typed.distinct);
-  facts.longer_total = static_cast<double>(typed.longer_total());
-  facts.longer_distinct = static_cast<double>(typed.longer_distinct());
+  facts.total = typed.total;
+  facts.distinct = typed.distinct;
+  facts.longer_total = typed.longer_total();
+  facts.longer_distinct = typed.longer_distinct();
   facts.first = typed.first;
   facts.last = typed.last;
-  facts.all_listed = typed.queries.size() >= typed.longer_distinct() + (question.options.echo ? 1 : 0);
+  facts.all_listed =
+      static_cast<double>(typed.queries.size()) >= typed.longer_distinct() + (question.options.echo ? 1 : 0);
   for (TypedQuery& query : typed.queries) proposals.at(std::move(query.text)).count = query.count;
 }
 
@@ -65,10 +68,10 @@ std::vector<PopularSource::Other> PopularSource::others(const Question& question
 /// Add the queries that begin with a reading once both are folded.
 void PopularSource::add_folded(const Question& question, const Reading& reading, std::vector<Other>& found) const {
   const bool plain = is_plain(reading.text);
-  if (plain && folded_ == nullptr) return;
+  const CurrentQueries current(popular_, folded_, question.live);
+  if (plain && !current.holds_folded()) return;
   for (const std::string& key : plain ? std::vector{reading.text} : fold_keys(reading.text)) {
-    const auto add = [&](std::size_t position) {
-      TypedQuery query = popular_.at(position);
+    const auto add = [&](TypedQuery query) {
       if (query.text.starts_with(question.reading.text)) return;
       const double log_reading = reading.log_probability + log_folded(query.text, reading.text, question.policy);
       const double weight = query.count * std::exp(log_reading);
@@ -76,22 +79,21 @@ void PopularSource::add_folded(const Question& question, const Reading& reading,
       found.push_back({std::move(query), log_reading, matched, weight});
     };
     const std::size_t count = question.options.count;
-    if (folded_ != nullptr) {
-      for (const std::size_t position : folded_->most_typed(key, count)) add(position);
-    }
+    for (TypedQuery& query : current.best_folded(key, count)) add(std::move(query));
     if (key == reading.text) continue;
-    for (const std::size_t position : popular_.best_of(key, count)) add(position);
+    for (TypedQuery& query : current.best_of(key, count)) add(std::move(query));
   }
 }
 
-void PopularSource::annotate(const Question&, Proposals& proposals) const {
+void PopularSource::annotate(const Question& question, Proposals& proposals) const {
+  const CurrentQueries current(popular_, folded_, question.live);
   const PrefixFacts& facts = proposals.facts;
   for (Proposal& proposal : proposals.list()) {
     if (proposal.count > 0.0) continue;
     if (proposal.matched > 0) {  // found by another reading
-      proposal.count = popular_.count_of(proposal.text, 0, popular_.size());
+      proposal.count = current.count_of(proposal.text, 0, current.size());
     } else if (!facts.all_listed) {  // else what is not listed was never typed
-      proposal.count = popular_.count_of(proposal.text, facts.first, facts.last);
+      proposal.count = current.count_of(proposal.text, facts.first, facts.last);
     }
   }
 }

@@ -28,6 +28,23 @@ Proposal& Proposals::at(std::string text, double log_reading, std::size_t matche
   return proposal;
 }
 
+void Proposals::add_branch(const Reading& correction, Proposals proposed, std::string_view typed) {
+  branches.push_back({correction, proposed.facts});
+  facts.timed_out = facts.timed_out || proposed.facts.timed_out;
+  facts.cost.pieces_read += proposed.facts.cost.pieces_read;
+  facts.cost.longest = std::max(facts.cost.longest, proposed.facts.cost.longest);
+  facts.cost.rows = std::max(facts.cost.rows, proposed.facts.cost.rows);
+  facts.cost.multiplications += proposed.facts.cost.multiplications;
+  for (Proposal& each : proposed.list_) {
+    if (each.text.starts_with(typed)) continue;
+    const std::size_t before = list_.size();
+    Proposal& proposal = at(each.text);
+    if (list_.size() == before) continue;
+    proposal = std::move(each);
+    proposal.branch = branches.size();
+  }
+}
+
 /// The slot of a text, or the empty one where it belongs.
 std::size_t Proposals::slot_of(std::string_view text) const {
   const std::size_t mask = slots_.size() - 1;

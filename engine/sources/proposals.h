@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "readings/reading.h"
 #include "request.h"
 
 namespace halfword {
@@ -39,6 +40,7 @@ struct Proposal {
   SessionEvidence session;
   double log_reading = 0.0;  // log p(typed | the reading it was found by)
   std::size_t matched = 0;   // its bytes that stand for the typed text
+  std::size_t branch = 0;    // the correction it goes on from, from 1 on; 0 if it goes on from what was typed
 };
 
 /// What is known of the prefix.
@@ -59,6 +61,12 @@ struct PrefixFacts {
   Cost cost;
 };
 
+/// A correction of what was typed, and what is known of it as a prefix.
+struct Branch {
+  Reading reading;
+  PrefixFacts facts;
+};
+
 /// The proposals of all sources for one request, each text once.
 class Proposals {
  public:
@@ -69,10 +77,26 @@ class Proposals {
   /// counts, and a text that goes on from what was typed was found as typed.
   Proposal& at(std::string text, double log_reading, std::size_t matched);
 
+  /// Drop the proposals that `unwanted` holds of.
+  template <typename Unwanted>
+  void remove_if(const Unwanted& unwanted) {
+    if (std::erase_if(list_, unwanted) > 0) rehash(slots_.size());
+  }
+
+  /// Add what was proposed for a correction of the typed text. What goes on from the typed text is left out, and a text
+  /// that is there already stays as it is.
+  void add_branch(const Reading& correction, Proposals proposed, std::string_view typed);
+
+  /// What is known of the prefix that a proposal goes on from.
+  const PrefixFacts& facts_of(const Proposal& proposal) const {
+    return proposal.branch == 0 ? facts : branches[proposal.branch - 1].facts;
+  }
+
   std::vector<Proposal>& list() { return list_; }
   const std::vector<Proposal>& list() const { return list_; }
 
   PrefixFacts facts;
+  std::vector<Branch> branches;
 
  private:
   void rehash(std::size_t slots);

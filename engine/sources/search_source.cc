@@ -25,7 +25,8 @@ void SearchSource::propose(const Question& question, Proposals& proposals) const
   if (static_cast<double>(question.reading.text.size()) > question.policy.longest_searched) return;
   const Effort effort = effort_for(question.policy, question.options, facts, without_network_ != nullptr);
   const ModelSearch& model = effort.with_network ? model_ : *without_network_;
-  SearchResult found = model.complete(question.readings, effort.options, effort.limits, question.deadline);
+  SearchResult found =
+      model.complete(question.readings, question.session.queries(), effort.options, effort.limits, question.deadline);
   facts.log_probability = found.log_probability;
   facts.timed_out = found.timed_out;
   facts.cost = found.cost;

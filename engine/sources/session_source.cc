@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "store/current_queries.h"
+
 namespace halfword {
 namespace {
 
@@ -182,10 +184,11 @@ void SessionSource::propose(const Question& question, Proposals& proposals) cons
 
 /// Propose what others typed that goes on from one of the last queries.
 void SessionSource::propose_extensions(const Question& question, Proposals& proposals) const {
+  const CurrentQueries current(popular_, nullptr, question.live);
   const auto queries = question.session.queries();
   for (const std::string_view query : queries.first(std::min(queries.size(), SessionLimits::extended))) {
     if (!query.starts_with(question.reading.text)) continue;
-    TypedQueries typed = popular_.most_typed(std::string(query) + ' ', SessionLimits::extensions, false);
+    TypedQueries typed = current.most_typed(std::string(query) + ' ', SessionLimits::extensions, false);
     for (TypedQuery& each : typed.queries) proposals.at(std::move(each.text)).count = each.count;
   }
 }

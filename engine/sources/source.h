@@ -7,6 +7,7 @@
 #include "request.h"
 #include "sources/proposals.h"
 #include "sources/session.h"
+#include "store/live_state.h"
 
 namespace halfword {
 
@@ -18,6 +19,7 @@ struct Question {
   const Policy& policy;
   const Deadline& deadline;
   const Session& session;
+  const LiveState* live = nullptr;  // changes since the model was trained; null: none
 };
 
 /// Proposes completions of the readings, with the evidence for them. Never changes once loaded, so one instance serves

@@ -17,4 +17,21 @@ std::vector<std::size_t> FoldedQueries::most_typed(std::string_view key, std::si
   return found;
 }
 
+FoldedQueries::Best::Best(const FoldedQueries& queries, std::string_view key, std::size_t count)
+    : queries_(queries), stretches_(queries.keys_, count) {
+  const auto [first, last] = queries.keys_.range_of(key);
+  stretches_.add(first, last);
+}
+
+std::pair<std::string, std::size_t> FoldedQueries::Best::take() {
+  const std::size_t place = stretches_.take_best();
+  return {queries_.key_at(place), queries_.position_[place]};
+}
+
+std::string FoldedQueries::key_at(std::size_t place) const {
+  std::string key = keys_.at(place).text;
+  key.resize(std::min(key.find('\0'), key.size()));
+  return key;
+}
+
 }  // namespace halfword

@@ -13,20 +13,27 @@ Lexicon::Lexicon(const ModelFile& file) : typed_(file, "words.filter") {
   }
 }
 
-UnknownWords Lexicon::unknown_words(std::string_view text) const {
+UnknownWords Lexicon::unknown_words(std::string_view text, const LiveFlags* live) const {
   UnknownWords unknown;
   visit_words(text, [&](std::string_view word) {
-    if (typed_.knows(word)) return;
+    if (typed_.knows(word) || (live != nullptr && live->find(word) != nullptr)) return;
     ++unknown.unseen;
     if (!background_ || !background_->knows(word)) ++unknown.invented;
   });
   return unknown;
 }
 
-bool Lexicon::knows_all(std::string_view text) const {
+bool Lexicon::knows_all(std::string_view text, const LiveFlags* live) const {
   bool all = true;
-  visit_words(text, [&](std::string_view word) { all = all && list_ && list_->lower_bound(word).exact; });
+  visit_words(text, [&](std::string_view word) {
+    const bool is_live = live != nullptr && live->find(word) != nullptr;
+    all = all && (is_live || (list_ && list_->lower_bound(word).exact));
+  });
   return all;
+}
+
+bool Lexicon::holds(std::string_view word) const {
+  return list_ ? typed_.knows(word) && list_->lower_bound(word).exact : typed_.knows(word);
 }
 
 }  // namespace halfword

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "store/live_state.h"
 #include "store/model_file.h"
 #include "store/sorted_texts.h"
 #include "store/word_filter.h"
@@ -22,10 +23,14 @@ class Lexicon {
   explicit Lexicon(const ModelFile& file);
 
   /// How many words of `text` are unknown by the filters, which take one unknown word in 1,400 for known.
-  UnknownWords unknown_words(std::string_view text) const;
+  /// Words of `live` are known.
+  UnknownWords unknown_words(std::string_view text, const LiveFlags* live = nullptr) const;
 
-  /// Whether the list holds every word of `text`.
-  bool knows_all(std::string_view text) const;
+  /// Whether the list, or `live`, holds every word of `text`.
+  bool knows_all(std::string_view text, const LiveFlags* live = nullptr) const;
+
+  /// Whether a word is one of the log, by the list if there is one.
+  bool holds(std::string_view word) const;
 
   /// Whether there is a list: files of earlier versions have none.
   bool is_listed() const { return list_.has_value(); }

@@ -87,53 +87,29 @@ Popular::Popular(const ModelFile& file, const std::string& part)
   if (!whole) throw ModelFileError("the arrays of the popularity index do not fit each other");
 }
 
-/// Ranges of queries in a heap; on top is the range whose best query has the highest count.
-class Popular::Stretches {
- public:
-  Stretches(const Popular& popular, std::size_t count) : popular_(popular) { heap_.reserve(2 * count + 2); }
+void Popular::Stretches::add(std::size_t begin, std::size_t end) {
+  if (begin >= end) return;
+  const std::size_t best = popular_.best_in(begin, end);
+  heap_.push_back({popular_.count_[best], best, begin, end});
+  std::push_heap(heap_.begin(), heap_.end());
+}
 
-  void add(std::size_t begin, std::size_t end) {
-    if (begin >= end) return;
-    const std::size_t best = popular_.best_in(begin, end);
-    heap_.push_back({popular_.count_[best], best, begin, end});
-    std::push_heap(heap_.begin(), heap_.end());
-  }
-
-  /// Remove and return the position of the best query of all; the ranges left and right of it go back into the heap.
-  std::size_t take_best() {
-    std::pop_heap(heap_.begin(), heap_.end());
-    const Stretch top = heap_.back();
-    heap_.pop_back();
-    add(top.begin, top.best);
-    add(top.best + 1, top.end);
-    return top.best;
-  }
-
-  bool empty() const { return heap_.empty(); }
-
- private:
-  struct Stretch {
-    std::uint32_t count;
-    std::size_t best;
-    std::size_t begin;
-    std::size_t end;
-
-    bool operator<(const Stretch& other) const {
-      return count != other.count ? count < other.count : best > other.best;
-    }
-  };
-
-  const Popular& popular_;
-  std::vector<Stretch> heap_;
-};
+std::size_t Popular::Stretches::take_best() {
+  std::pop_heap(heap_.begin(), heap_.end());
+  const Stretch top = heap_.back();
+  heap_.pop_back();
+  add(top.begin, top.best);
+  add(top.best + 1, top.end);
+  return top.best;
+}
 
 TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, bool echo) const {
   count = std::min(count, size());
   const SortedTexts::Place first = texts_.lower_bound(prefix);
   const std::size_t end = end_position(prefix);
   const std::uint32_t exactly = first.exact && first.position < end ? count_[first.position] : 0;
-  TypedQueries typed{{}, sum_of(first.position, end), end - std::min(first.position, end), exactly, first.position,
-                     end};
+  const auto distinct = static_cast<double>(end - std::min(first.position, end));
+  TypedQueries typed{{}, sum_of(first.position, end), distinct, static_cast<double>(exactly), first.position, end};
   Stretches stretches(*this, count);
   stretches.add(first.position + (first.exact ? 1 : 0), end);
   if (echo && prefix.ends_with(' ')) {
@@ -158,6 +134,11 @@ std::pair<std::size_t, std::size_t> Popular::range_of(std::string_view prefix) c
   return {std::min(texts_.lower_bound(prefix).position, end), end};
 }
 
+double Popular::total_of(std::string_view prefix) const {
+  const auto [first, last] = range_of(prefix);
+  return sum_of(first, last);
+}
+
 std::vector<std::size_t> Popular::best_of(std::string_view prefix, std::size_t count) const {
   const auto [first, last] = range_of(prefix);
   std::vector<std::size_t> best;
@@ -177,7 +158,9 @@ std::uint32_t Popular::count_of(std::string_view query, std::size_t first, std::
   return place.exact ? count_[place.position] : 0;
 }
 
-TypedQuery Popular::at(std::size_t position) const { return {texts_.at(position), count_[position]}; }
+TypedQuery Popular::at(std::size_t position) const {
+  return {texts_.at(position), static_cast<double>(count_[position])};
+}
 
 std::size_t Popular::best_in(std::size_t begin, std::size_t end) const {
   std::size_t best = begin;
@@ -209,8 +192,8 @@ std::size_t Popular::best_block(std::size_t begin, std::size_t end) const {
   return block_max_[right] > block_max_[left] ? right : left;
 }
 
-std::uint64_t Popular::sum_of(std::size_t begin, std::size_t end) const {
-  return begin < end ? sum_before(end) - sum_before(begin) : 0;
+double Popular::sum_of(std::size_t begin, std::size_t end) const {
+  return begin < end ? static_cast<double>(sum_before(end) - sum_before(begin)) : 0.0;
 }
 
 std::uint64_t Popular::sum_before(std::size_t position) const {

@@ -31,20 +31,20 @@ PopularArrays build_popular(std::vector<std::pair<std::string, std::uint32_t>> q
 /// A query and its count.
 struct TypedQuery {
   std::string text;
-  std::uint32_t count;
+  double count;
 };
 
 /// The most typed queries that begin with a prefix, and totals over all queries that begin with it.
 struct TypedQueries {
   std::vector<TypedQuery> queries;
-  std::uint64_t total;
-  std::uint64_t distinct;
-  std::uint32_t itself;  // the count of the prefix itself (with `echo`, of the prefix without its trailing space)
-  std::size_t first;     // the queries that begin with the prefix are at first … last − 1 in the index
+  double total;
+  double distinct;
+  double itself;      // the count of the prefix itself (with `echo`, of the prefix without its trailing space)
+  std::size_t first;  // the queries that begin with the prefix are at first … last − 1 in the index
   std::size_t last;
 
-  std::uint64_t longer_total() const { return total - itself; }
-  std::uint64_t longer_distinct() const { return distinct - (itself > 0 ? 1 : 0); }
+  double longer_total() const { return total - itself; }
+  double longer_distinct() const { return distinct - (itself > 0.0 ? 1.0 : 0.0); }
 };
 
 /// Most popular completion: of all queries that begin with a prefix, those with the highest counts.
@@ -66,21 +66,33 @@ class Popular {
   /// Where the queries lie that begin with `prefix`, from the first to before the last.
   std::pair<std::size_t, std::size_t> range_of(std::string_view prefix) const;
 
+  /// How often queries were typed that begin with `prefix`.
+  double total_of(std::string_view prefix) const;
+
+  /// How often all queries were typed.
+  std::uint64_t total() const { return sum_before(size()); }
+
   /// Where the `count` most typed queries lie that begin with `prefix` or are the prefix; ties are ordered by text.
   std::vector<std::size_t> best_of(std::string_view prefix, std::size_t count) const;
 
   /// The query at `position`, which must be less than size().
   TypedQuery at(std::size_t position) const;
 
+  /// Where a query is, or the next one after it, and its count.
+  SortedTexts::Place place_of(std::string_view query) const { return texts_.lower_bound(query); }
+  std::uint32_t logged_at(std::size_t position) const { return count_[position]; }
+
+  /// How often the queries from `begin` to before `end` were typed.
+  double sum_of(std::size_t begin, std::size_t end) const;
+
   std::size_t size() const { return count_.size(); }
 
- private:
   class Stretches;
 
+ private:
   std::size_t end_position(std::string_view prefix) const;
   std::size_t best_in(std::size_t begin, std::size_t end) const;
   std::size_t best_block(std::size_t begin, std::size_t end) const;
-  std::uint64_t sum_of(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_before(std::size_t position) const;
 
   std::span<const std::uint32_t> count_;
@@ -88,6 +100,37 @@ class Popular {
   std::span<const std::uint32_t> block_max_;
   std::span<const std::uint64_t> block_sum_;
   std::span<const std::uint32_t> range_max_;
+};
+
+/// Ranges of queries in a heap; on top is the range whose best query has the highest count.
+class Popular::Stretches {
+ public:
+  Stretches(const Popular& popular, std::size_t count) : popular_(popular) { heap_.reserve(2 * count + 2); }
+
+  void add(std::size_t begin, std::size_t end);
+
+  /// Remove and return the position of the best query of all; the ranges left and right of it go back into the heap.
+  std::size_t take_best();
+
+  /// The count of the best query of all; below 0 if there is none.
+  double most() const { return heap_.empty() ? -1.0 : static_cast<double>(heap_.front().count); }
+
+  bool empty() const { return heap_.empty(); }
+
+ private:
+  struct Stretch {
+    std::uint32_t count;
+    std::size_t best;
+    std::size_t begin;
+    std::size_t end;
+
+    bool operator<(const Stretch& other) const {
+      return count != other.count ? count < other.count : best > other.best;
+    }
+  };
+
+  const Popular& popular_;
+  std::vector<Stretch> heap_;
 };
 
 }  // namespace halfword

@@ -2,38 +2,14 @@
 
 #include <algorithm>
 
+#include "text/characters.h"
 #include "text/escape.h"
 #include "text/fold_table.h"
 
 namespace halfword {
 namespace {
 
-constexpr char32_t first_syllable = 0xAC00;
-constexpr char32_t last_syllable = 0xD7A3;
-constexpr char32_t first_lead = 0x1100;
-constexpr char32_t first_vowel = 0x1161;
-constexpr char32_t first_tail = 0x11A8;
-constexpr char32_t last_jamo = 0x11FF;
-constexpr char32_t tails = 28;  // of a lead and a vowel, counting that there is none
-constexpr char32_t vowels = 21;
-
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
-/// The bytes of the first character of a text that is not empty.
-std::string_view first_character(std::string_view text) {
-  std::size_t length = 1;
-  while (length < text.size() && continues(text[length])) ++length;
-  return text.substr(0, length);
-}
-
-/// The code point of a character of valid UTF-8; what is not valid gives some other number.
-char32_t code_of(std::string_view character) {
-  const auto lead = static_cast<unsigned char>(character.front());
-  if (character.size() == 1) return lead;
-  char32_t code = lead & (0x7FU >> character.size());
-  for (const char byte : character.substr(1)) code = (code << 6) | (static_cast<unsigned char>(byte) & 0x3FU);
-  return code;
-}
+using namespace hangul;
 
 bool is_hyphen(char32_t code) {
   return code == '-' || (code >= 0x2010 && code <= 0x2015) || code == 0x2212 || code == 0x5BE;

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from halfword.data.options import PrepareOptions
     from halfword.evaluation.evaluate import EvaluateOptions
     from halfword.evaluation.report import Report
+    from halfword.search.live import Live
     from halfword.search.model import Answer, Completer, Completion, Model, load
     from halfword.training.options import TrainOptions
 
@@ -28,6 +29,7 @@ _HOMES = {
     "halfword.data.options": ("PrepareOptions",),
     "halfword.evaluation.evaluate": ("EvaluateOptions",),
     "halfword.evaluation.report": ("Report",),
+    "halfword.search.live": ("Live",),
     "halfword.search.model": ("Answer", "Completer", "Completion", "Model", "load"),
     "halfword.training.options": ("TrainOptions",),
 }
@@ -41,6 +43,7 @@ __all__ = [
     "EvaluateOptions",
     "Event",
     "HalfwordError",
+    "Live",
     "Model",
     "PrepareOptions",
     "Progress",

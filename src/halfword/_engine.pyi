@@ -36,6 +36,7 @@ class SearchOptions:
     deadline_ms: float
     echo: bool
     fold: bool
+    typos: bool
 
     def __init__(self) -> None: ...
 
@@ -121,6 +122,7 @@ class Completer:
         type: type[Completion],
         contexts: Sequence[Sequence[str]] = (),
     ) -> list[tuple[list[Completion], bool]]: ...
+    def corrections(self, prefix: str, options: SearchOptions) -> list[tuple[str, float, float, float, float]]: ...
     def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]:
         """Return pieces read, pieces of the longest hypothesis, rows, whether time ran out, multiplications."""
 
@@ -139,6 +141,21 @@ class Completer:
         and of the prefix the total and distinct counts, with itself and without.
         """
 
+    def apply_changes(self, changes: Sequence[tuple[int, str, float, str]], scale: float, publish: bool = True) -> None:
+        """Apply live changes (kind, text, number, prefix); every count is multiplied by `scale` where it is read.
+
+        What is not published yet is seen with the next changes that are.
+        """
+
+    def clear_changes(self) -> None: ...
+    def changed_queries(self, after: str, most: int) -> list[tuple[str, float, float, float, int, float]]:
+        """Return changed queries after a text: text, typed, weight, boost, count in the log, count."""
+
+    def live_size(self) -> tuple[int, int, int]:
+        """Return the number of changed queries, of removals, and their bytes of memory."""
+
+    def removes(self, text: str) -> bool: ...
+    def count_of(self, query: str) -> float: ...
     def segment(self, query: str) -> list[int]: ...
     def view(self, query: str) -> tuple[list[int], list[float], list[float]]: ...
     def segment_best(self, escaped: str, count: int) -> list[list[int]]: ...
@@ -194,6 +211,7 @@ def fold_keys(text: str) -> list[str]:
 def covered_by(text: str, key: str) -> int | None:
     """Return how many bytes of a text stand for a key; None if it does not begin so."""
 
+def sorted_text_arrays(texts: Sequence[str]) -> dict[str, tuple[str, bytes]]: ...
 def word_filter(words: Sequence[str]) -> bytes:
     """Return the array of a filter that knows these words."""
 

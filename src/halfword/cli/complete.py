@@ -44,7 +44,8 @@ def complete(
             continue
         for completion in completions:
             fields = [prefix] if several else []
-            fields += [completion.text, f"{completion.score:.4f}", completion.source] if scores else [completion.text]
+            fields += [completion.display]
+            fields += [f"{completion.score:.4f}", completion.source] if scores else []
             print_fields(*fields)
 
 

@@ -30,6 +30,7 @@ _COMMANDS = {
     "reproduce": "reproduce",
     "info": "info",
     "serve": "serve",
+    "live": "live",
     "try": "try_out",
     "doctor": "doctor",
 }

@@ -117,11 +117,12 @@ class TryOut:
 
     def _line(self, completion: Completion, *, chosen: bool) -> StyleAndTextTuples:
         mark, style = ("›", "class:chosen") if chosen else (" ", "")
-        begin = matched(completion.text, normalise_prefix(self._typed.text))
+        typed = normalise_prefix(self._typed.text)
+        begin = completion.matched if completion.corrected else matched(completion.text, typed)
         return [
-            (style, f"{mark}{completion.text[:begin]}"),
-            (f"{style} class:added", completion.text[begin:]),
-            ("class:faint", f"  {completion.source}\n"),
+            (style, f"{mark}{completion.display[:begin]}"),
+            (f"{style} class:added", completion.display[begin:]),
+            ("class:faint", f"  {completion.source}{', corrected' if completion.corrected else ''}\n"),
         ]
 
     def _keys(self) -> KeyBindings:

@@ -81,6 +81,16 @@ class NetworkCard(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PointerCard(_Record):
+    """What copies from the session."""
+
+    size: int | None = None  # numbers of a key
+    rows: int | None = None  # that it was learned from
+    valid_alone: float | None = None  # nats per validation query, of the network by itself
+    valid_context: float | None = None  # and with the pointer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartsCard(_Record):
     """The parts of a model; None where it has none."""
 
@@ -88,6 +98,7 @@ class PartsCard(_Record):
     network: NetworkCard | None = None
     ngram: MemoryCard | None = None
     popular: PopularCard | None = None
+    pointer: PointerCard | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +125,14 @@ class LearnedCard(_Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LiveCard(_Record):
+    """How far a journal of live changes was learned; its later counts come on top."""
+
+    journal: str | None = None
+    number: int | None = None  # of the last change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card(_Record):
     """What a model file says of itself.
 
@@ -131,6 +150,7 @@ class Card(_Record):
     data: Mapping[str, Any] | None = None  # where the queries came from, and what was dropped
     learned: LearnedCard | None = None  # None: not known, as in files of older versions
     background: BackgroundCard | None = None  # None: the log alone
+    live: LiveCard | None = None  # None: no live changes were learned
     source: str | None = None  # of a model that was imported
     note: str | None = None
     licence: str | None = None

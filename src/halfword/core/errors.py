@@ -42,6 +42,10 @@ class OutputError(HalfwordError):
     """A file or folder that cannot be written."""
 
 
+class LiveError(HalfwordError):
+    """A live change that is refused, or a journal that cannot be read or written."""
+
+
 class MissingExtraError(HalfwordError, ImportError):
     """A command needs packages that the base install leaves out."""
 

@@ -19,11 +19,18 @@ class Invent(StrEnum):
     FREELY = "freely"
 
 
+class Typos(StrEnum):
+    """Whether texts are offered that go on from what was meant, where the prefix seems to be mistyped."""
+
+    AUTO = "auto"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """How wide, how far back and how long to search. A model of popularity alone uses `count`, `fold` and `echo`."""
 
-    count: int = option(10, "Completions to print.", short="-n")
+    count: int = option(10, "Completions wanted.", short="-n")
     beam: int = 10  # hypotheses followed of each length
     retrace: int | None = None  # trailing characters that may be segmented anew; None: as far as any piece reaches
     segmentations: int = 1  # best segmentations of the prefix to set out from; only unigram pieces have several
@@ -39,6 +46,7 @@ class SearchOptions:
     invent: Invent = option(Invent.CAREFUL, "Offer words that nobody typed: never, careful (likely ones) or freely.")
     deadline_ms: float | None = None  # return the best found by then
     fold: bool = True  # also offer what differs from the prefix in accents, apostrophes, hyphens or half a syllable
+    typos: Typos = option(Typos.OFF, "Correct typing mistakes: auto or off.")
     echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
 
     def __post_init__(self) -> None:
@@ -62,6 +70,7 @@ class SearchFields(TypedDict, total=False):
     invent: Invent | str
     deadline_ms: float | None
     fold: bool
+    typos: Typos | str
     echo: bool
 
 
@@ -75,15 +84,26 @@ _RANGES: dict[str, tuple[type, float, float]] = {
     "min_probability": (float, 0.0, 1.0),
     "deadline_ms": (float, 0.001, 3_600_000),
 }
+_CHOICES: dict[str, type[StrEnum]] = {"invent": Invent, "typos": Typos}
 _MAY_BE_NONE = {"retrace", "haste", "min_probability", "deadline_ms"}
+
+
+def limits_of(name: str) -> tuple[float, float]:
+    """Return the lowest and the highest value of an option that is a number.
+
+    >>> limits_of("min_probability")
+    (0.0, 1.0)
+    """
+    _, lowest, highest = _RANGES[name]
+    return lowest, highest
 
 
 def _check(name: str, value: object) -> None:
     if value is None and name in _MAY_BE_NONE:
         return
-    if name == "invent":
-        if value not in list(Invent):
-            raise OptionError(f"invent must be one of {', '.join(Invent)}, got {value!r}")
+    if name in _CHOICES:
+        if value not in list(_CHOICES[name]):
+            raise OptionError(f"{name} must be one of {', '.join(_CHOICES[name])}, got {value!r}")
         return
     if name not in _RANGES:
         if not isinstance(value, bool):

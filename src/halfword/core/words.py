@@ -6,6 +6,7 @@ import re
 _WITHOUT_SPACES = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_CHARACTER = re.compile(rf"[{_WITHOUT_SPACES}]")
 _WORD = re.compile(rf"[{_WITHOUT_SPACES}]|[^ {_WITHOUT_SPACES}]+")
 
 
@@ -16,3 +17,12 @@ def words_in(text: str) -> list[str]:
     ['new', 'york', '手', '机', 'case']
     """
     return text.split() if text.isascii() else _WORD.findall(text)
+
+
+def is_without_spaces(text: str) -> bool:
+    """Tell whether a text holds a character of a script that is written without spaces.
+
+    >>> is_without_spaces("手机 case"), is_without_spaces("café")
+    (True, False)
+    """
+    return not text.isascii() and _CHARACTER.search(text) is not None

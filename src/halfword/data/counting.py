@@ -1,11 +1,10 @@
 """How often each query was typed in each split; what repeats itself, is blocked or is rare does not count."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import ibis  # type: ignore[import-untyped]
 
-from halfword.core.filters import Blocklist
 from halfword.data.dataset import LEARN, Split
 from halfword.data.log_format import LogFile
 from halfword.data.options import PrepareOptions, SplitBy
@@ -77,8 +76,14 @@ def _tells_repeats(file: LogFile) -> bool:
     return file.holds("user") and not file.holds("count")
 
 
+class Blocks(Protocol):
+    """What tells which queries are left out."""
+
+    def blocks(self, text: str) -> bool: ...
+
+
 def leave_out(
-    connection: Any, counted: Any, blocklist: Blocklist | None, options: PrepareOptions
+    connection: Any, counted: Any, blocklist: Blocks | None, options: PrepareOptions
 ) -> tuple[Any, dict[str, Any]]:
     """Return the counts without blocked and rare queries, and how many were left out for each reason."""
     allowed, blocked = counted, 0
@@ -120,7 +125,7 @@ def _values(counted: Any) -> tuple[dict[Split, Any], Any]:
     return {split: rounded(total) for split, total in weights.items()}, rounded(sum(weights.values()))
 
 
-def _blocks(queries: Any, blocklist: Blocklist) -> Any:
+def _blocks(queries: Any, blocklist: Blocks) -> Any:
     """Return a column that tells which queries are blocked; both engines call the same function as `serve`."""
 
     @ibis.udf.scalar.python  # type: ignore[untyped-decorator]

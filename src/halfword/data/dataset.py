@@ -3,7 +3,8 @@
 A prepared folder holds two files, or three:
 
 - `queries.parquet`: the columns split (train, valid or test), query and count, sorted by split, falling count, query;
-  with --min-users or --min-count also `learn`, how often a query may be learned when all rows are;
+  with --min-users or --min-count also `learn`, how often a query may be learned when all rows are; if the log has
+  capitals also `display`, the query as most people write it, null where they write none;
 - `sessions.parquet`, if the log has users or times: the columns split, starts (whether a session begins here) and query
   (its number: 0 for the first of its split in `queries.parquet`), one row for each time that a query was typed;
 - `dataset.json`: `format` (the version of this layout), `profile`, source files, options, what was dropped and why.
@@ -119,6 +120,10 @@ class Dataset(ABC):
         """Return every row with at most `size` queries before it in its session; without any if none is known."""
         return list(with_context(self.sessions(split), size)) or [TypedRow(query) for query in self.rows(split)]
 
+    def displays(self) -> dict[str, str]:
+        """Return how most people write a query, for those that they write with capitals."""
+        return {}
+
     def learnable(self, split: Split) -> dict[str, int]:
         """Return how often each query of a split may be learned; nothing if the split is empty."""
         return self.counts(split)
@@ -163,6 +168,14 @@ class PreparedFolder(Dataset):
             path = self.path / QUERIES
             raise DatasetError(f"{path} holds no {split} queries; prepare a larger log or change its splits")
         return counts
+
+    def displays(self) -> dict[str, str]:
+        if not self._has_column("display"):
+            return {}
+        with self._readable() as parquet:
+            filters = [[("display", "!=", "")]]
+            table = parquet.read_table(self.path / QUERIES, columns=["query", "display"], filters=filters)
+        return dict(zip(table["query"].to_pylist(), table["display"].to_pylist(), strict=True))
 
     def learnable(self, split: Split) -> dict[str, int]:
         if self._has_column(LEARN):

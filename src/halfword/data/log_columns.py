@@ -36,6 +36,16 @@ def queries_of(texts: Column, profile: Profile) -> Column:
     return pc.replace_with_mask(usual, pc.fill_null(unusual, False), queries.take(different.indices))
 
 
+def displays_of(texts: Column, queries: Column) -> Column:
+    """Return each text with its capitals, where they are all that it differs in from its query; null elsewhere.
+
+    So nothing is kept that normalising or scrubbing took out.
+    """
+    spaced = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), pattern=r"\s+", replacement=" ")
+    capitals = pc.and_(pc.equal(pc.utf8_lower(spaced), queries), pc.not_equal(spaced, queries))
+    return pc.if_else(pc.fill_null(capitals, False), spaced, pa.scalar(None, pa.string()))
+
+
 def _perhaps_personal(queries: Column) -> Column:
     fast, strict = PERHAPS_PERSONAL
     perhaps = pc.fill_null(pc.match_substring_regex(queries, pattern=fast), False)

@@ -138,6 +138,7 @@ class PrepareOptions:
     max_length: int = option(500, "Leave out queries of more characters.", rare=True)  # they are pasted texts
     # A file as `core.rules` describes it.
     blocklist: Path | None = option(None, "Rules, one per line: what is left out.")
+    removed: Path | None = option(None, "Queries that are left out, or a journal.", rare=True)
     block: tuple[str, ...] = option((), "Leave out this kind of harm, such as slurs.", commas=True, rare=True)
     no_sessions: bool = option(False, "Do not keep who searched what after what.", rare=True)
     session_gap: float = option(30.0, "Minutes without a query after which a new session begins.", rare=True)

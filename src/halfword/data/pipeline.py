@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -12,14 +13,16 @@ import pyarrow as pa
 
 from halfword.core.errors import LogError, OptionError
 from halfword.core.filters import Blocklist, FilterOptions, read_blocklist
+from halfword.core.live_state import Removed, read_removed
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.rules import Category
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.version import __version__
 from halfword.data.backends import LOG, duckdb_log, sorted_batches, spark_log
-from halfword.data.counting import count_queries, leave_out, number_of, record_of
+from halfword.data.counting import Blocks, count_queries, leave_out, number_of, record_of
 from halfword.data.dataset import LEARN, Split
 from halfword.data.describe import described
+from halfword.data.displays import DISPLAY, with_displays
 from halfword.data.find_files import find_files
 from halfword.data.funnel import Funnel, SplitSize
 from halfword.data.log_format import LogFile
@@ -39,7 +42,7 @@ def prepare(
     """Read `logs` (files, folders, globs) and write the dataset folder `output`, whole or not at all."""
     options = options or PrepareOptions()
     check_dataset_output(output)
-    blocklist = _blocklist_of(options)
+    blocklist = _left_out(options)
     files = find_files(logs, options)
     _check_answerable(files, options)
     with (
@@ -53,7 +56,7 @@ def prepare(
         counted = count_queries(connection, log, files, options)
         progress(Event("counting", 1, 2))
         kept, left = leave_out(connection, counted.table, blocklist, options)
-        kept = connection.create_table("kept", kept)
+        kept = connection.create_table("kept", with_displays(kept, counted.rows))
         repeats = counted.typed - number_of(counted.table.kept.sum())
         funnel = Funnel(**rows, typed=counted.typed, repeats=repeats, **left, **_sizes(kept), files=described(files))
         _check_left(log, funnel, options)
@@ -63,8 +66,26 @@ def prepare(
             sessions = session_batches(counted.rows, kept, folder, files, options)
         numbers = ("count", LEARN) if options.leaves_out_rare else ("count",)
         about = _about(files, options, funnel, counted.by)
-        write_dataset(output, _batches(kept, folder, progress), about, numbers, sessions)
+        texts = (DISPLAY,) if DISPLAY in kept.columns else ()
+        write_dataset(output, _batches(kept, folder, progress), about, numbers, sessions, texts)
     return funnel
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftOut:
+    """What a blocklist blocks, and what is removed."""
+
+    blocklist: Blocklist | None
+    removed: Removed
+
+    def blocks(self, text: str) -> bool:
+        return self.removed.removes(text) or (self.blocklist is not None and self.blocklist.blocks(text))
+
+
+def _left_out(options: PrepareOptions) -> Blocks | None:
+    """Return what is left out; None if nothing is."""
+    blocklist = _blocklist_of(options)
+    return blocklist if options.removed is None else _LeftOut(blocklist, read_removed(options.removed))
 
 
 def _blocklist_of(options: PrepareOptions) -> Blocklist | None:
@@ -88,6 +109,8 @@ def _batches(kept: Any, folder: Path, progress: Progress) -> Iterator[pa.RecordB
         numbers = {"count": kept[split]}
         if LEARN in kept.columns:
             numbers[LEARN] = kept[LEARN] if split is Split.TEST else kept[split]
+        if DISPLAY in kept.columns:
+            numbers[DISPLAY] = kept[DISPLAY]
         part = kept.filter(kept[split] > 0).select("query", **numbers)
         for batch in sorted_batches(part, [ibis.desc("count"), "query"], folder / f"{split}.parquet"):
             name = pa.repeat(pa.scalar(str(split)), batch.num_rows)

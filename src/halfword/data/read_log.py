@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from halfword.core.errors import LogError
 from halfword.core.text import SHORTEST_QUERY, Profile
-from halfword.data.log_columns import WHITE_SPACE, Column, counts_of, draws_of, pc, queries_of, times_of
+from halfword.data.log_columns import WHITE_SPACE, Column, counts_of, displays_of, draws_of, pc, queries_of, times_of
 from halfword.data.log_format import LogFile
 from halfword.data.log_rows import rows_of
 from halfword.data.rows import Broken, Problem, Rows
@@ -37,6 +37,7 @@ _KINDS: dict[str, pa.DataType] = {
     "draw": pa.float64(),  # a random number in [0, 1), the same for a run of rows
     "problem": pa.string(),
     "found": pa.string(),
+    "display": pa.string(),  # the query with its capitals, if it has any
 }
 SCHEMA = pa.schema(_KINDS)
 
@@ -118,6 +119,7 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Po
         "time": _times(cells["time"]) if "time" in cells else pa.nulls(len(lines), pa.int64()),
         "count": counts_of(cells["count"]) if "count" in cells else pa.repeat(pa.scalar(1, pa.int64()), len(lines)),
     }
+    columns["display"] = displays_of(cells["query"], columns["query"]) if "query" in cells else columns["query"]
     good = pa.array(np.ones(len(lines), bool))
     for name, problem in ((name, problem) for name, problem in _EXPECTED.items() if name in cells):
         bad = pc.and_(good, pc.is_null(columns[name]))

@@ -19,23 +19,25 @@ def write_dataset(
     about: dict[str, Any],
     numbers: Sequence[str] = ("count",),
     sessions: Iterable["pa.RecordBatch"] | None = None,
+    texts: Sequence[str] = (),
 ) -> None:
-    """Write a prepared folder, whole or not at all, from batches of split, query and columns of numbers.
+    """Write a prepared folder, whole or not at all, from batches of split, query and columns of numbers and of texts.
 
     `sessions`, if they are kept, are batches of split, starts and query (a number).
     """
     pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
-    schema = pa.schema({"split": pa.string(), "query": pa.string(), **dict.fromkeys(numbers, pa.int64())})
+    columns = {"split": pa.string(), "query": pa.string(), **dict.fromkeys(numbers, pa.int64())}
+    schema = pa.schema({**columns, **dict.fromkeys(texts, pa.string())})
     check_dataset_output(path)
     with whole_folder(path) as folder:
         with parquet.ParquetWriter(folder / QUERIES, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch.cast(schema))
         if sessions is not None:
-            columns = pa.schema({"split": pa.string(), "starts": pa.bool_(), "query": pa.int32()})
-            with parquet.ParquetWriter(folder / SESSIONS, columns, compression="zstd") as writer:
+            session_columns = pa.schema({"split": pa.string(), "starts": pa.bool_(), "query": pa.int32()})
+            with parquet.ParquetWriter(folder / SESSIONS, session_columns, compression="zstd") as writer:
                 for batch in sessions:
-                    writer.write_batch(batch.cast(columns))
+                    writer.write_batch(batch.cast(session_columns))
         text = json.dumps({"format": FORMAT, **about}, indent=2, ensure_ascii=False)
         (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Unpack
 from halfword.core.context import check_contexts, normalise_context
 from halfword.core.errors import MissingExtraError, ModelFileError, OptionError, TextError
 from halfword.core.model_file import Header, read_header
-from halfword.core.options import DEFAULTS, Invent, SearchFields, SearchOptions, with_fields
+from halfword.core.options import DEFAULTS, Invent, SearchFields, SearchOptions, Typos, with_fields
 from halfword.core.policy import Policy
 from halfword.core.text import PROFILES, Profile, normalise_prefix
 from halfword.core.verify import check_arrays
@@ -24,12 +24,31 @@ PRECISIONS = ("int8", "fp32")
 PARTS = ("popular", "ngram", "network")
 
 
-class Completion(NamedTuple):
-    """One way to finish a prefix."""
-
+class _Fields(NamedTuple):
     text: str
     score: float  # natural logarithm of p(text | prefix)
     source: Literal["popular", "model", "both", "session"]
+    display: str  # the text as most people write it, with their capitals
+    corrected: bool  # the prefix was mistyped if this is what was meant
+    matched: int  # characters of the text that stand for the prefix; the others are what it adds
+
+
+class Completion(_Fields):
+    """One way to finish a prefix."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        text: str,
+        score: float,
+        source: Literal["popular", "model", "both", "session"],
+        display: str | None = None,
+        corrected: bool = False,
+        matched: int = 0,
+    ) -> "Completion":
+        """Return a completion; it is shown as its text unless there is another form of it."""
+        return super().__new__(cls, text, score, source, text if display is None else display, corrected, matched)
 
 
 class Answer(list[Completion]):
@@ -62,7 +81,7 @@ class Model:
 
     >>> model = load()
     >>> model.complete("new yo", count=2).texts
-    ['new york', 'new york city']
+    ['new york city', 'new york']
     """
 
     def __init__(self, engine: "_engine.Completer", path: Path, header: Header, parts: Collection[str]) -> None:
@@ -71,6 +90,7 @@ class Model:
         self._defaults = engine_options(DEFAULTS)
         self.path = path
         self.card = header.card
+        self.profile = self._profile
         self.policy = header.policy
         self.parts = tuple(part for part in PARTS if part in parts)
         self._lists_words = "lexicon.size" in header.places and len(parts) > 1 and "popular" in parts
@@ -129,7 +149,7 @@ class Model:
         """Refuse what this model cannot promise."""
         if options.invent == Invent.NEVER and self.parts != ("popular",) and not self._lists_words:
             raise OptionError(
-                f'{self.path.name} has no list of words to keep to; without invent="never" it completes, '
+                'this model has no list of words to keep to; without invent="never" it completes, '
                 "and trained again with popularity it has one"
             )
         return options
@@ -216,6 +236,8 @@ def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
         value = getattr(options, field)
         if field == "invent":
             value = list(Invent).index(Invent(value))
+        elif field == "typos":
+            value = value == Typos.AUTO
         setattr(converted, field, open_choices[field] if value is None else value)
     converted.adapt = options.haste is None
     return converted

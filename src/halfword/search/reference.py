@@ -25,6 +25,7 @@ from halfword.search.model import Completion
 from halfword.search.reference_folding import Readings, folded_queries
 
 MARK = "▁"
+MOST_COPIED = 40  # pieces of an earlier query, its first ones
 Vector = NDArray[np.float64]
 Segment = Callable[[str, int], list[list[int]]]  # escaped text, how many → its best segmentations
 
@@ -163,12 +164,46 @@ class Found:
         return best[self.count - 1] if len(best) >= self.count else -math.inf
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierPiece:
+    """A piece of an earlier query of the session."""
+
+    piece: int
+    state: State  # before it
+    age: int  # of its query; 0 for the last one
+
+
+class PlainPointer:
+    """What is copied from earlier queries, straight from the formula in `training/network/pointer.py`."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._weights = {name: np.asarray(array, np.float64) for name, array in arrays.items() if "pointer." in name}
+
+    def mix(self, predicted: Vector, state: State, earlier: Sequence[EarlierPiece]) -> Vector:
+        """Return the log-probabilities of the next piece when it may be copied."""
+        weights = self._weights
+        query = weights["pointer.query"] @ state.hidden[-1] / math.sqrt(len(weights["pointer.query"]))
+        ages = weights["pointer.age"]
+        scores = [
+            float(query @ (weights["pointer.key"] @ each.state.hidden[-1])) + float(ages[min(each.age, len(ages) - 1)])
+            for each in earlier
+        ]
+        nothing = float(weights["pointer.nothing"] @ state.hidden[-1]) + float(weights["pointer.nothing_bias"][0])
+        total = _log_sum([nothing, *scores])
+        mixed: Vector = predicted + (nothing - total)
+        for each, score in zip(earlier, scores, strict=True):
+            mixed[each.piece] = np.logaddexp(mixed[each.piece], score - total)
+        return mixed
+
+
 class PlainNeural:
     """Retrace, beam search and marginalisation as in the paper, but one search for all starts, the best first."""
 
     def __init__(self, path: Path, segment: Segment, profile: Profile = DEFAULT) -> None:
         arrays = read_arrays(path)
         self._network = PlainNetwork(arrays)
+        self._pointer = PlainPointer(arrays) if "pointer.key" in arrays else None
+        self._earlier: list[EarlierPiece] = []
         self._segment = segment
         self.closest_call = math.inf  # of the last search
         self._ending = arrays.get("ending.cost", np.zeros(len(arrays["pieces.kind"])))
@@ -181,12 +216,19 @@ class PlainNeural:
         self._pieces = {piece: spelled[piece] for piece in range(len(spelled)) if normal[piece]}
 
     def complete(
-        self, prefix: str, options: SearchOptions = DEFAULTS, surplus: int = 0, others: Readings = ()
+        self,
+        prefix: str,
+        options: SearchOptions = DEFAULTS,
+        surplus: int = 0,
+        others: Readings = (),
+        context: Sequence[str] = (),
     ) -> list[Completion]:
         """Return the likeliest texts that extend `prefix` or one of its other readings, best first.
 
-        Of the texts found on the way, `surplus` more are returned.
+        Of the texts found on the way, `surplus` more are returned. `context` has the earlier queries as they are
+        stored, the oldest first.
         """
+        self._earlier = self._read_earlier(context) if self._pointer else []
         starts = []
         for text, log_reading in [(normalise_prefix(prefix, self._profile), 0.0), *others]:
             escaped = MARK + text.replace(" ", MARK)
@@ -202,6 +244,24 @@ class PlainNeural:
         self.closest_call = math.inf
         self._search(starts, found, floor, options)
         return _ranked(found, mass, floor, options, options.count + surplus)
+
+    def _read_earlier(self, context: Sequence[str]) -> list["EarlierPiece"]:
+        """Return every piece of the earlier queries, with the state before it and the age of its query."""
+        earlier = []
+        for age, query in enumerate(reversed(context)):
+            (pieces,) = self._segment(MARK + query.replace(" ", MARK), 1)
+            state = self._network.read(self._network.start(), self._begin)
+            for piece in [*pieces, self._end][:MOST_COPIED]:
+                earlier.append(EarlierPiece(piece, state, age))
+                state = self._network.read(state, piece)
+        return earlier
+
+    def _predict(self, state: State) -> Vector:
+        """Return the log-probability of every piece as the next one, with what can be copied from the session."""
+        predicted = self._network.predict(state)
+        if self._pointer is None or not self._earlier:
+            return predicted
+        return self._pointer.mix(predicted, state, self._earlier)
 
     def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
         """Take the best of all hypotheses, of whatever length, until none can be an answer any more."""
@@ -250,7 +310,7 @@ class PlainNeural:
         state = self._network.read(self._network.start(), self._begin)
         score = 0.0
         for piece in pieces:
-            score += float(self._network.predict(state)[piece])
+            score += float(self._predict(state)[piece])
             state = self._network.read(state, piece)
         return Hypothesis(score, head, state, tail)
 
@@ -258,17 +318,17 @@ class PlainNeural:
         """Return the log-probability of all texts that go through a start."""
         if not start.tail:
             return start.score
-        log_probabilities = self._network.predict(start.state)
+        log_probabilities = self._predict(start.state)
         allowed = [piece for piece, text in self._pieces.items() if self._extends(text, start.tail)]
         return _log_sum([start.score + float(log_probabilities[piece]) for piece in allowed])
 
     def _end_here(self, hypothesis: Hypothesis, found: Found) -> None:
         """Let a hypothesis end, if what it spells is a query."""
         if not hypothesis.text.endswith(MARK):
-            found.add(hypothesis.text, hypothesis.score + float(self._network.predict(hypothesis.state)[self._end]))
+            found.add(hypothesis.text, hypothesis.score + float(self._predict(hypothesis.state)[self._end]))
 
     def _children(self, parent: Hypothesis) -> list[Child]:
-        log_probabilities = self._network.predict(parent.state)
+        log_probabilities = self._predict(parent.state)
         return [
             Child(parent.score + float(log_probabilities[piece]), parent, piece)
             for piece, text in self._pieces.items()

@@ -21,7 +21,15 @@ The features that the ranker looks at, those of the prefix first:
 - `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say;
 - `invented_words`: those of the unseen words that the background does not know either, three at most;
 - `session_…`: what the session's earlier queries say; `reference_session.py` explains them;
-- `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed.
+- `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed;
+- `corrected…`: 0 unless q goes on from a correction of the prefix (`reference_corrections.py`), which is completed as
+  if it had been typed, so that all other features are those of the corrected prefix. `corrected` is 1; `corrected_cost`
+  is −log p(typed | corrected), `corrected_edits` the number of mistakes, `corrected_spaces` that of mistakes in spaces;
+  `corrected_gain` is how much likelier the correction is by its words, `corrected_model_gain` by the language model,
+  both as differences of logarithms; `corrected_typed_total` and `corrected_total` are log(1 + how often queries were
+  typed that begin so), as typed and as corrected, and `corrected_unseen` whether the former are none;
+  `corrected_characters` is log(1 + the length of the typed text); `corrected_typed` tells whether q was typed before,
+  and `corrected_whole` whether it is the corrected prefix itself.
 
 A query that was found by another reading counts only as much as that reading is likely, in C(q), C(p) and N(p); what
 it has beyond the prefix is what it has beyond that reading.
@@ -48,6 +56,7 @@ from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
+_CORRECTED = 12  # features of corrections
 
 Search = Callable[[str, SearchOptions, int, Readings], Sequence[Completion]]  # prefix, options, surplus, other readings
 Opinion = Callable[[str], Sequence[tuple[str, float]]]  # prefix → texts and their probabilities
@@ -118,6 +127,7 @@ def features_of(
             *_own(text, each, facts, lowest, words),
             *session.features(prefix, text),
             each.log_reading,
+            *[0.0] * _CORRECTED,  # it goes on from the text as typed
         ]
         for text, each in proposals.items()
     }
@@ -248,6 +258,7 @@ class PlainPipeline:
             ),
             options,
             self.policy,
+            empty=not prefix,
         )
         return Answer(Completion(text, scores[text], self._origin(text, proposals[text], session)) for text in shown)
 

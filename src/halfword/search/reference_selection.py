@@ -33,9 +33,15 @@ def select(
     invented: Callable[[str], bool],
     options: SearchOptions,
     policy: Policy,
+    *,
+    empty: bool,
 ) -> list[str]:
-    """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed."""
+    """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
+
+    Who has typed nothing (`empty`) asks for what is popular, however small its share is.
+    """
     least = policy.min_probability if options.min_probability is None else options.min_probability
+    everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     shown: set[str] = set()
     chosen: list[str] = []
@@ -45,7 +51,7 @@ def select(
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue
         form = plain_form(text)
-        if form not in shown or least == 0 or count_of(text) >= policy.often_typed:
+        if form not in shown or everything or count_of(text) >= policy.often_typed:
             chosen.append(text)
         shown.add(form)
     penalty = policy.length_penalty

@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Protocol
 
 from halfword.core.checksums import digest_of
 from halfword.core.errors import HalfwordError, ModelFileError
-from halfword.core.filters import read_blocklist
+from halfword.core.filters import Blocklist, read_blocklist
 from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.printable import printable
 from halfword.core.text import Profile, profile_named
 from halfword.core.verify import content_digest
 from halfword.search.filtered import Filtered
+from halfword.search.live import Live
 from halfword.search.model import Answer, load
 from halfword.serve.http.cache import Cache
 from halfword.serve.options import ServeOptions
@@ -42,6 +43,13 @@ class Served:
     version: str  # as answers name it
     etag: bytes
     cache: Cache
+    rules: Blocklist | None = None
+    live: Live | None = None
+
+    @property
+    def tag(self) -> bytes:
+        """What changes when answers do."""
+        return self.etag if self.live is None else b'%s-%d"' % (self.etag[:-1], self.live.number)
 
 
 class Models:
@@ -105,19 +113,21 @@ class Models:
         path, *blocklists = snapshot.paths
         model = load(path, verify=verify)
         profile = profile_named(str(model.card.profile))
-        _try(path, model)
+        _try(path, model, replace(self._options.search, deadline_ms=1000.0))
         rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
         completer = Filtered(model, rules) if blocklists else model
-        digest = fingerprint(path, *blocklists, settings=self._options.partly_allowed)
+        live = None if self._options.live is None else Live(model, self._options.live)
+        digest = fingerprint(path, *blocklists, settings=self._options.settings)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
-        return Served(completer, profile, version, etag, Cache(self._options.cache, self._options.cache_mib * 2**20))
+        cache = Cache(self._options.cache, self._options.cache_mib * 2**20)
+        return Served(completer, profile, version, etag, cache, rules, live)
 
 
-def _try(model: Path, completer: Answerer) -> None:
+def _try(model: Path, completer: Answerer, options: SearchOptions) -> None:
     """Complete a few prefixes: a file whose layout is right may still hold nonsense."""
     try:
         for prefix in _TRIALS:
-            for completion in completer.complete(prefix, SearchOptions(deadline_ms=1000)):
+            for completion in completer.complete(prefix, options):
                 completion.text.encode()
                 if not isfinite(completion.score):
                     raise ModelFileError(f"{model} gives {prefix!r} a score that is no number; copy or train it again")

@@ -1,7 +1,7 @@
 """What `halfword serve` can be told; each default has its home here."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from halfword.core.errors import OptionError
 from halfword.core.fields import option
 from halfword.core.filters import FilterOptions
-from halfword.core.options import MOST_COMPLETIONS
+from halfword.core.options import MOST_COMPLETIONS, SearchOptions
 
 _HAS_PORT = re.compile(r"^[^:]*:\d*$|\]:\d*$")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -19,7 +19,7 @@ _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 class Limits:
     """What a request may ask for at the most."""
 
-    longest_prefix: int = option(200, "Characters that a prefix may have.", "max-prefix", rare=True)
+    longest_prefix: int = option(200, "Characters of a prefix.", "max-prefix", rare=True)
     most_completions: int = option(100, "Completions that may be asked for.", "max-count", rare=True)
     most_prefixes: int = option(100, "Prefixes that a batch may have.", "max-batch", rare=True)
     largest_body: int = option(65_536, "Bytes that a body may have.", "max-body", rare=True)
@@ -40,16 +40,17 @@ class ServeOptions(FilterOptions):
     verify: bool = True  # compare the model with its checksums before it goes into service
     host: str = option("127.0.0.1", "0.0.0.0 lets others in.")
     port: int = option(8080, "Of HTTP; 0 for any free one.", short="-p")
-    workers: int = option(1, "Processes that answer; one per core.", short="-w")
+    workers: int = option(1, "One per core.", short="-w")
     # Above that the one silent for longest is closed.
     connections: int = option(2048, "Connections open at once, per worker.", rare=True)
     queue: int = option(128, "Requests that may wait, per worker; more get 503.", rare=True)
     # The time in the queue is included.
     deadline_ms: float = option(50.0, "Milliseconds for a search.", "deadline")
-    cache: int = option(4096, "Answers kept, per worker.")  # 0 keeps none
+    cache: int = option(4096, "Answers kept, per worker.", rare=True)  # 0 keeps none
     cache_mib: int = option(16, "MiB of memory for these answers, per worker.", rare=True)
     max_age: int = option(60, "Seconds for which browsers and a CDN may keep an answer.", rare=True)
     limits: Limits = field(default_factory=Limits)
+    search: SearchOptions = field(default_factory=SearchOptions)  # where a request chooses nothing else
     # Where nobody can change them while they serve.
     copy_mib: int = option(
         1024, "MiB up to which a file is copied to memory, larger ones to disk; 0: no copies.", rare=True
@@ -67,9 +68,13 @@ class ServeOptions(FilterOptions):
     )
     allowed_origins: tuple[str, ...] = option((), "Let pages of this origin ask; * for all.", "allow-origin")
     api_key_file: Path | None = option(None, "Keys, one per line; a request brings one.")
+    live: Path | None = option(None, "A file of live changes.", rare=True)
+    live_key_file: Path | None = option(None, "Keys for live changes.", rare=True)
+    # So many different ones must type a new query on one day before it is learned.
+    live_clients: int = option(5, "Clients that make a query known.", rare=True)
     pad: bool = option(False, "Hide the length of every answer.", rare=True)
     public_url: str | None = option(None, "What browsers call this server, behind a proxy.", rare=True)
-    log_requests: bool = option(False, "Log every request.")
+    log_requests: bool = option(False, "Log every request.", rare=True)
     log_queries: bool = option(False, "Log every request with what was typed.", rare=True)
 
     def __post_init__(self) -> None:
@@ -77,6 +82,9 @@ class ServeOptions(FilterOptions):
         if self.log_queries:
             object.__setattr__(self, "log_requests", True)  # with what was typed
         _check("port", self.port, 0, 65_535)
+        _check("live-clients", self.live_clients, 1, 100)
+        if self.live is not None and self.live_key_file is None and self.api_key_file is None:
+            raise OptionError("live changes need a key; name a file of keys with --live-key-file")
         _check("workers", self.workers, 1, 1024)
         _check("connections", self.connections, 1, 60_000)
         _check("queue", self.queue, 0, 1_000_000)
@@ -85,6 +93,8 @@ class ServeOptions(FilterOptions):
         _check("cache-mib", self.cache_mib, 0, 1_000_000)
         _check("copy-mib", self.copy_mib, 0, 1_000_000_000)
         _check("max-age", self.max_age, 0, 31_536_000)
+        count = min(self.search.count, self.limits.most_completions)
+        object.__setattr__(self, "search", replace(self.search, count=count))
         if self.rate_limit is not None:
             _check("rate-limit", self.rate_limit, 0.01, 1_000_000)
         for host in self.allowed_hosts:
@@ -103,6 +113,14 @@ class ServeOptions(FilterOptions):
             return frozenset()
         public = [] if self.public_url is None else [urlsplit(self.public_url).hostname or ""]
         return frozenset([*self.allowed_hosts, *public, self.host, *_LOOPBACK_NAMES])
+
+    @property
+    def settings(self) -> str:
+        """What answers depend on besides the files; empty by default."""
+        plain = SearchOptions()
+        chosen = [(name, getattr(self.search, name)) for name in SearchOptions.__slots__]
+        changed = [f"{name}={value}" for name, value in chosen if value != getattr(plain, name)]
+        return ",".join([*([self.partly_allowed] if self.partly_allowed else []), *changed])
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -98,11 +98,14 @@ def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
     parts = {"pieces", *({"network"} & set(options.parts))}
     if not all(header.holds(part) for part in parts):
         raise ModelFileError(f"{base} has no network to take over; leave network out of --parts, or --base")
-    arrays = {name: array for name, array in read_arrays(base, header).items() if name.partition(".")[0] in parts}
+    kept = {*parts, *({"pointer"} if "network" in parts and not options.no_copying else ())}
+    arrays = {name: array for name, array in read_arrays(base, header).items() if name.partition(".")[0] in kept}
+    arrays.pop("pointer.by_class", None)  # which was fitted beside another memory
     segment = import_engine().Segmenter(open_model_file(base, header)).segment_batch
     known = header.card.parts
     network = (known.network or NetworkCard()) if "network" in parts else None
-    card = PartsCard(pieces=known.pieces or PiecesCard(), network=network)
+    pointer = known.pointer if "pointer.key" in arrays else None
+    card = PartsCard(pieces=known.pieces or PiecesCard(), network=network, pointer=pointer)
     standing = None
     if options.stands:
         background = Background.open(options.background)

@@ -49,6 +49,10 @@ class Misspellings:
             return False
         return any(self._is_slip(words, place) for place, word in enumerate(words) if _is_judged(word))
 
+    def meant_by(self, word: str) -> list[str]:
+        """Return the more frequent words that may be meant by a word, the most frequent first."""
+        return sorted(self._near(word), key=lambda meant: (-self._words[meant], meant))
+
     def _is_slip(self, words: list[str], place: int) -> bool:
         word, last = words[place], place == len(words) - 1
         typed = self._counts.get(" ".join(words), 1)
@@ -89,6 +93,9 @@ class WithoutMisspellings(Dataset):
             return counts
         misspellings = self._misspellings()
         return {query: count for query, count in counts.items() if not misspellings.holds(query)}
+
+    def displays(self) -> dict[str, str]:
+        return self.data.displays()
 
     def rows(self, split: Split) -> list[str]:
         rows = self.data.rows(split)

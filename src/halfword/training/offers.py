@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core import metrics
-from halfword.core.options import UNFILTERED
+from halfword.core.options import UNFILTERED, Typos
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, engine_options, import_engine
 
@@ -45,6 +45,12 @@ class Asked(NamedTuple):
     query: str
     typed: int  # characters
     context: tuple[str, ...] = ()
+    mistyped: str = ""  # what was typed, if it is not the beginning of the query
+
+    @property
+    def prefix(self) -> str:
+        """What was typed."""
+        return self.mistyped or self.query[: self.typed]
 
 
 def at_hashed_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
@@ -59,10 +65,11 @@ def at_every_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
     ]
 
 
-def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
+def collect(model: Model, prefixes: Iterable[Asked], typos: Typos = Typos.OFF) -> Offers:
     """Ask a model at prefixes."""
     # In a log every prefix is spelled as its query is: what is found by folding would always look wrong.
-    options, size = engine_options(replace(UNFILTERED, fold=False)), len(import_engine().feature_names())
+    options = engine_options(replace(UNFILTERED, fold=False, typos=typos))
+    size = len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []
     partial: list[bool] = []
@@ -71,7 +78,7 @@ def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
     asked = list(prefixes)
     for begin in range(0, len(asked), _TOGETHER):
         some = asked[begin : begin + _TOGETHER]
-        typed, contexts = [each.query[: each.typed] for each in some], [each.context for each in some]
+        typed, contexts = [each.prefix for each in some], [each.context for each in some]
         proposed = model._engine.propose_batch(typed, options, 0, contexts)
         for (query, *_), (texts, values, reasons, facts) in zip(some, proposed, strict=True):
             features.append(np.frombuffer(values, np.float32).reshape(-1, size))

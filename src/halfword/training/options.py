@@ -28,8 +28,11 @@ class TrainOptions:
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
     drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.", rare=True)
     base: Path | None = option(None, "Take the network over from this model.")  # its pieces too
+    live: Path | None = option(None, "Learn this journal of live changes too.", rare=True)
+    removed: Path | None = option(None, "Do not learn these queries.", rare=True)
     background: str = option(SHIPPED, "A model to stand on, or none.")
     hold_out: bool = option(False, "Learn the train split only, to measure it.")
+    no_copying: bool = option(False, "Do not learn to copy from the session.", rare=True)
     private: bool = option(False, "Learn only what several queries share.", rare=True)
     note: str | None = option(None, "A sentence for the model's card.", rare=True)
     licence: str | None = option(None, "The model's licence, for its card.", rare=True)

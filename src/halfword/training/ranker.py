@@ -19,10 +19,12 @@ import numpy as np
 
 from halfword.core import metrics
 from halfword.core.model_file import Array
+from halfword.core.options import Typos
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, import_engine, load
+from halfword.training.correcting import correction_places, fit_corrections
 from halfword.training.offers import Asked, Floats, Offers, at_every_prefix, at_hashed_prefix, collect, join
 from halfword.training.showing import fit_showing
 
@@ -94,10 +96,10 @@ class RankerWeights:
         )
 
     def moved(self, start: Self, end: Self, share: float = 1.0) -> Self:
-        """Return these weights changed by a share of what `end` differs from `start`, which may have fewer hidden units.
+        """Return these weights changed by a share of what `end` differs from `start`.
 
-        The weights are compared as if all features were divided by the scale of `end`. Units that `start` lacks look
-        at the same features as in `end`; their share of the output is smaller.
+        `start` may have fewer hidden units. The weights are compared as if all features were divided by the scale of
+        `end`. Units that `start` lacks look at the same features as in `end`; their share of the output is smaller.
         """
         begun, own = start.rescaled(end.scale), self.rescaled(end.scale)
         known, moved = len(start.output), {}
@@ -124,7 +126,7 @@ class RankerWeights:
         return {f"{part}.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
-def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
+def fit_ranker(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked] = ()) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
     prior = RankerWeights.read()
     model = load(path, cache=False)
@@ -135,6 +137,8 @@ def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Pol
     alone = [TypedRow(row.query) for row in rows]
     asked = collect(model, at_hashed_prefix(alone))
     weights = fit(prior, join([asked, collect(model, at_every_prefix(alone[:WALKED]))]))
+    natural = at_hashed_prefix(alone) + at_every_prefix(alone[:WALKED])
+    weights = _with_corrections(weights, collect(model, [*natural, *mistyped], Typos.AUTO))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
     return arrays, _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
@@ -152,6 +156,18 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
         return start
     asked = at_hashed_prefix(with_context) + at_every_prefix(with_context[:WALKED_IN_SESSIONS])
     return fit(start, collect(model, asked), epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
+
+
+def _with_corrections(weights: RankerWeights, offers: Offers) -> RankerWeights:
+    """Return the weights with those that tell when a correction is to be believed; the others stay."""
+    places = correction_places()
+    linear = weights.linear.copy()
+    linear[places] = 0.0
+    plain = replace(weights, linear=linear)
+    made = _forward(plain, offers)
+    columns = ((offers.features[:, places] - weights.mean[places]) / weights.scale[places]).astype(np.float64)
+    linear[places] = fit_corrections(made.log_probabilities, made.log_none, columns, offers)
+    return replace(plain, linear=linear)
 
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:

@@ -7,7 +7,9 @@ are learned again from all rows, and the fitted weights stay; with `hold_out` th
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halfword.core.card import BackgroundCard, Card, MemoryCard, PartsCard, PopularCard
 from halfword.core.errors import OptionError
@@ -16,24 +18,32 @@ from halfword.core.model_file import Array, check_model_output, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.progress import Event, Progress, named, quiet
 from halfword.core.scratch import scratch_folder
-from halfword.core.text import Profile
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
+from halfword.training.displays import learn_displays
 from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
 from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.known_words import shared_words, word_arrays
+from halfword.training.live import WithLive
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
 from halfword.training.spellings import learn_spellings
+from halfword.training.word_tree import word_tree
+
+if TYPE_CHECKING:  # it needs NumPy
+    from halfword.training.session_pointer import LearnedPointer
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
     """Learn from `data`, write the model file `output` and return its card."""
     if options.drop_misspellings:
         data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
+    if options.live is not None or options.removed is not None:
+        data = WithLive.of(data, options.removed, options.live)
+        options = replace(options, live=None, removed=None)
     if options.best:
         from halfword.training.train_best import train_best
 
@@ -46,12 +56,18 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     learned = learn_pieces(data, output, options, progress)
     if not learned.writes:
         return _card(data, options, learned)
+    pointer = _pointer(learned, data, options, progress)
+    if pointer is not None:
+        parts = replace(learned.parts, pointer=pointer.card)
+        learned = replace(learned, arrays={**learned.arrays, **pointer.arrays}, parts=parts)
     made = _Made({}, learned.parts)
     if options.hold_out or len(options.parts) > 1:  # else there is nothing to fit
-        made = _held_out(data, output, learned, options, progress)
+        made = _held_out(data, output, learned, pointer, options, progress)
     if not options.hold_out:
         made = _with_all_rows(made, data, learned, options, named("all rows", progress))
     card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
+    if isinstance(data, WithLive) and not options.hold_out:
+        card = replace(card, live=data.card())
     progress(Event("writing the model"))
     write_model(output, {**made.arrays, **made.fitted}, card, policy=made.policy, features=made.features)
     checkpoint_path(output).unlink(missing_ok=True)
@@ -69,11 +85,28 @@ class _Made:
     features: tuple[str, ...] = ()
 
 
-def _held_out(data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+def _pointer(learned: Learned, data: Dataset, options: TrainOptions, progress: Progress) -> "LearnedPointer | None":
+    """Learn what the network copies from sessions, where there are any; a network alone needs no PyTorch otherwise."""
+    if "network" not in options.parts or options.no_copying or find_spec("torch") is None:
+        return None
+    from halfword.training.session_pointer import learn_session_pointer
+
+    assert learned.pieces is not None
+    return learn_session_pointer(learned.arrays, learned.pieces, data, options.device, progress)
+
+
+def _held_out(
+    data: Dataset,
+    output: Path,
+    learned: Learned,
+    pointer: "LearnedPointer | None",
+    options: TrainOptions,
+    progress: Progress,
+) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
-    arrays, parts = _with_counts(data.counts(Split.TRAIN), data.profile, learned, options, progress)
+    arrays, parts = _with_counts(data.counts(Split.TRAIN), data, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
-    joined, policy, features = _fitted(arrays, card, data, output, options, progress)
+    joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
@@ -82,7 +115,7 @@ def _with_all_rows(made: _Made, data: Dataset, learned: Learned, options: TrainO
     """Learn the parts again, from all rows; what joins them stays as it was fitted to rows that they did not know."""
     progress(Event("counting"))
     counts = data.all_counts()
-    arrays, parts = _with_counts(counts, data.profile, learn_all(learned, counts, options), options, progress)
+    arrays, parts = _with_counts(counts, data, learn_all(learned, counts, options), options, progress)
     return replace(made, arrays=arrays, parts=parts)
 
 
@@ -104,7 +137,7 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    counts: Mapping[str, int], profile: Profile, learned: Learned, options: TrainOptions, progress: Progress
+    counts: Mapping[str, int], data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
@@ -116,12 +149,13 @@ def _with_counts(
     if "popular" in options.parts:
         progress(Event("indexing the queries"))
         often = {query: count for query, count in counts.items() if count >= options.least_count}
-        arrays |= popular_arrays(often)
+        arrays |= popular_arrays(often) | learn_displays(often, data.displays())
         if len(options.parts) > 1:  # else nobody asks them
-            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=profile).blocks)
+            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=data.profile).blocks)
             known = learned.standing.background.words() if learned.standing is not None else set()
             arrays |= word_arrays(shared_words(counts, options.least_count), known)
             arrays |= learn_forms(often)
+            arrays |= word_tree(counts, known, options.least_count)
         parts = replace(parts, popular=PopularCard(queries=len(often), rows=sum(often.values())))
     return arrays, parts
 
@@ -162,6 +196,7 @@ def _fitted(
     card: Card,
     data: Dataset,
     output: Path,
+    pointer: "LearnedPointer | None",
     options: TrainOptions,
     progress: Progress,
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
@@ -170,6 +205,8 @@ def _fitted(
     ranked = "popular" in parts and len(parts) > 1
     if not ranked and not {"ngram", "network"} <= parts:
         return arrays, DEFAULT_POLICY, ()
+    from halfword.training.channel import learn_channel
+    from halfword.training.mistyped import mistyped_rows
     from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
 
@@ -182,11 +219,19 @@ def _fitted(
             arrays = arrays | bounds()
             write_model(path, arrays, card)
             arrays = arrays | fit_mixture(path, [row.query for row in rows])
+            if pointer is not None and pointer.judged is not None:
+                from halfword.training.session_pointer import weigh_against_memory
+
+                write_model(path, arrays, card)
+                arrays = arrays | weigh_against_memory(path, pointer.judged)
         if ranked:
+            progress(Event("learning typing mistakes"))
+            channel = learn_channel(data)
+            arrays = arrays | channel.arrays()
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
             write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
-            weights, policy = fit_ranker(path, rows)
+            weights, policy = fit_ranker(path, rows, mistyped_rows(data, channel))
             arrays = arrays | weights
     return arrays, policy, features
 

@@ -44,6 +44,7 @@ def train_best(
                 device=options.device,
                 resume=resume,
                 private=options.private,  # teacher and pupil must have the same pieces
+                no_copying=True,  # nobody asks a teacher with a session
                 hold_out=True,  # a teacher must not know the rows that its pupil is judged by
             )
             train(data, path, alone, named(f"teacher {number}", progress))

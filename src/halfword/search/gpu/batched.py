@@ -61,7 +61,7 @@ class BatchedNeural:
         return self.complete_batch([prefix], options)[0]
 
     def complete_batch(self, prefixes: Sequence[str], options: SearchOptions = DEFAULTS) -> list[list[Completion]]:
-        """Complete many prefixes; larger batches are faster per prefix."""
+        """Complete many prefixes; larger batches are faster per prefix. Contexts are not known here."""
         if options.deadline_ms is not None:
             raise OptionError("a batched search has no deadline: leave deadline_ms out")
         if options.haste:

@@ -51,7 +51,7 @@ class Answers:
         asked = asked_by_query(request.query_string, self._limits)
         served = self._models.current
         known = request.header(b"if-none-match") if not asked.context else None
-        if known is not None and served.etag[2:] in known:  # some proxies take the W/ away
+        if known is not None and served.tag[2:] in known:  # some proxies take the W/ away
             return Reply(304, self._caching(served), b"")
         found = await self._finder.find(served, asked, request)
         # An answer to one person's session is kept by nobody.
@@ -83,7 +83,7 @@ class Answers:
         return json_reply(content, _ELASTIC, pad=self._pad)
 
     def _caching(self, served: Served) -> Headers:
-        return [(b"etag", served.etag), (b"cache-control", self._cache_control)]
+        return [(b"etag", served.tag), (b"cache-control", self._cache_control)]
 
 
 def _complete_content(prefix: str, found: Found, served: Served, request: Request) -> dict[str, Any]:
@@ -97,15 +97,16 @@ def _complete_content(prefix: str, found: Found, served: Served, request: Reques
 
 
 def _suggest_content(prefix: str, found: Found, served: Served, request: Request) -> list[Any]:
-    return [prefix, [completion.text for completion in found.completions]]
+    return [prefix, [completion.display for completion in found.completions]]
 
 
 def _rows(found: Found) -> list[dict[str, Any]]:
     rows = []
-    for text, score, source in found.completions:
-        begin = matched(text, found.typed)
-        highlight = {"typed": text[:begin], "added": text[begin:]}
-        rows.append({"text": text, "score": score, "source": source, "highlight": highlight})
+    for text, score, source, display, corrected, standing in found.completions:
+        begin = standing if corrected else matched(text, found.typed)
+        highlight = {"typed": display[:begin], "added": display[begin:]}
+        row = {"text": text, "score": score, "source": source, "display": display, "corrected": corrected}
+        rows.append(row | {"highlight": highlight})
     return rows
 
 

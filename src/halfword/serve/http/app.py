@@ -12,6 +12,7 @@ from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.pages import Pages
 from halfword.serve.http.reply import CLIENT_GONE, Headers, Reply, RequestError, json_reply, refuse
 from halfword.serve.http.request import ClientGone, Request
+from halfword.serve.live.changes import PATH, Changes
 from halfword.serve.log import Log
 from halfword.serve.models import Models
 from halfword.serve.options import ServeOptions
@@ -46,7 +47,10 @@ class App:
         self._hosts = AllowedHosts(options.hosts)
         self._clients = Clients(options.trusted_proxies)
         self._origins = {origin.encode() for origin in options.allowed_origins}
-        finder = Finder(options.queue, options.deadline_ms, metrics)
+        finder = Finder(options, metrics)
+        key_file = options.live_key_file or options.api_key_file
+        self._live_keys = None if options.live is None or key_file is None else ApiKeys(key_file)
+        self._changes = None if options.live is None else Changes(models, options.live_clients)
         self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
 
     def _routes_of(self, answers: Answers, pages: Pages) -> dict[str, dict[str, tuple[str, Handler]]]:
@@ -59,6 +63,13 @@ class App:
             "/readyz": {"GET": ("health", self._ready)},
             "/metrics": {"GET": ("metrics", self._metrics_text)},
         }
+        if self._changes is not None:
+            routes |= {
+                PATH: {"PUT": ("live", self._changes.put), "DELETE": ("live", self._changes.delete)},
+                "/typed": {"POST": ("live", self._changes.typed)},
+                "/accepted": {"POST": ("live", self._changes.accepted)},
+                "/live": {"GET": ("live", self._changes.listed)},
+            }
         return routes | {path: {"GET": ("page", handler)} for path, handler in pages.handlers().items()}
 
     async def __call__(self, request: Request) -> Reply:
@@ -98,6 +109,7 @@ class App:
 
     def _route(self, request: Request) -> tuple[str, Handler]:
         path = "/_search" if _INDEX_SEARCH.fullmatch(request.path) else request.path
+        path = PATH if path.startswith(PATH) else path
         methods = self._routes.get(path)
         if methods is None:
             raise refuse("not_found", "there is nothing here; /docs lists what there is")
@@ -109,21 +121,21 @@ class App:
         return found
 
     def _guard(self, request: Request, route: str) -> None:
-        if self._keys is None and self._rate_limit is None:
+        keys = self._live_keys if route == "live" else self._keys
+        if keys is None and self._rate_limit is None:
             return
         client = self._clients.name(request.peer, request.header(b"x-forwarded-for"))
-        if self._keys is not None:
-            self._check_key(request, client)
+        if keys is not None:
+            self._check_key(keys, request, client)
         if self._rate_limit is not None and route != "metrics":  # which are needed most when many ask
             self._rate_limit.check(client)
             self._rate_limit.count(client)
 
-    def _check_key(self, request: Request, client: str) -> None:
-        assert self._keys is not None
+    def _check_key(self, keys: ApiKeys, request: Request, client: str) -> None:
         # Who guessed wrong too often is not told whether the next guess is right.
         self._wrong_keys.check(client)
         try:
-            self._keys.check(request.header(b"authorization"), request.header(b"x-api-key"))
+            keys.check(request.header(b"authorization"), request.header(b"x-api-key"))
         except RequestError:
             self._wrong_keys.count(client)
             raise

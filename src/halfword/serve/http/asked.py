@@ -8,22 +8,24 @@ from urllib.parse import unquote_to_bytes
 import orjson
 
 from halfword.core.context import LONGEST_QUERY, MOST_QUERIES
+from halfword.core.options import Typos
 from halfword.core.text import normalise_prefix
+from halfword.serve.http.chosen import NAMES, Chosen, chosen_by_body, chosen_by_query
 from halfword.serve.http.reply import refuse
 from halfword.serve.options import Limits
 
-DEFAULT_COUNT = 10
 ELASTICSEARCH_COUNT = 5  # its default `size`
 # Of a search and of a completion suggester. Those about hits change nothing, for there are none.
 SEARCH_FIELDS = ("suggest", "_source", "from", "size", "track_total_hits")
-COMPLETION_FIELDS = ("field", "size", "skip_duplicates")
+COMPLETION_FIELDS = ("field", "size", "skip_duplicates", "fuzzy", *NAMES)
 # What Elasticsearch has and Halfword has not: why, and what to send instead.
 _UNSUPPORTED = {
-    "fuzzy": "typing mistakes are not corrected; leave it out to complete the text as it was typed",
     "contexts": "completions are not filtered by category; leave it out, or serve one model per category",
     "regex": "a text is completed, not a pattern; send a prefix",
 }
-_PARAMETERS = frozenset((b"q", b"n", b"pad", b"context"))
+_PARAMETERS = ("q", "n", "pad", "context", *NAMES)
+_PARAMETERS_AS_SENT = frozenset(name.encode() for name in _PARAMETERS)
+_BATCH_FIELDS = ("prefixes", "n", "pad", "context", *NAMES)
 MOST_IN_ADDRESS, LONGEST_IN_ADDRESS = 10, 100  # queries of a context and their characters: an address is short
 INDEX_NAMES = "[a-z0-9.*][a-z0-9_.,*+-]{0,254}"  # one or several, as Elasticsearch allows
 
@@ -33,9 +35,10 @@ class Asked:
     """A prefix to complete."""
 
     prefix: str
-    count: int
+    count: int | None = None  # as many as the server was started with
     pad: bool = False
     context: tuple[str, ...] = ()  # earlier queries of the session, the oldest first
+    chosen: Chosen = ()  # options of the search
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,10 @@ def query_fields(query_string: bytes) -> dict[bytes, bytes]:
 
 
 def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
-    """Read `?q=…&n=…&pad=…`."""
+    """Read `?q=…&n=…&pad=…&context=…`, and the options of a search."""
     fields = query_fields(query_string)
-    if not fields.keys() <= _PARAMETERS:
-        _check_known([name.decode("utf-8", "replace") for name in fields], ("q", "n", "pad", "context"))
+    if not fields.keys() <= _PARAMETERS_AS_SENT:
+        _check_known([name.decode("utf-8", "replace") for name in fields], _PARAMETERS)
     raw = fields.get(b"q")
     if raw is None:
         raise refuse("missing_q", "q is missing; ask like /complete?q=new+yo (an empty q gives the most popular)")
@@ -73,9 +76,9 @@ def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
     except UnicodeDecodeError:
         raise refuse("not_utf8", "q is not UTF-8; encode the prefix as UTF-8, then percent-encode it") from None
     number = fields.get(b"n")
-    count = DEFAULT_COUNT if number is None else _count_of(number.decode("utf-8", "replace"), limits)
+    count = None if number is None else _count_of(number.decode("utf-8", "replace"), limits)
     context = _context_of_query(query_string) if b"context" in fields else ()
-    return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields, context)
+    return Asked(_checked_prefix(prefix, limits), count, b"pad" in fields, context, chosen_by_query(fields))
 
 
 def _context_of_query(query_string: bytes) -> tuple[str, ...]:
@@ -110,12 +113,15 @@ def _check_known(given: Iterable[str], known: Sequence[str], where: str = "") ->
 
 
 def asked_by_batch(body: bytes, limits: Limits) -> AskedBatch:
-    """Read `{"prefixes": […], "n": …, "pad": …, "context": […]}`; all prefixes share the context."""
+    """Read `{"prefixes": […], "n": …, "pad": …, "context": […]}`; all prefixes share the context and the options."""
     match _parsed(body):
         case {"prefixes": list(prefixes), **rest} if 1 <= len(prefixes) <= limits.most_prefixes:
-            _check_known(map(str, rest), ("prefixes", "n", "pad", "context"))
-            count, context = _count_of(rest.get("n", DEFAULT_COUNT), limits), _checked_context(rest.get("context", []))
-            asked = [Asked(_checked_prefix(prefix, limits), count, context=context) for prefix in prefixes]
+            _check_known(map(str, rest), _BATCH_FIELDS)
+            count = _count_of(rest["n"], limits) if "n" in rest else None
+            context, chosen = _checked_context(rest.get("context", [])), chosen_by_body(rest)
+            asked = [
+                Asked(_checked_prefix(prefix, limits), count, context=context, chosen=chosen) for prefix in prefixes
+            ]
             return AskedBatch(asked, _flag(rest, "pad"))
     shape = '{"prefixes": ["new yo", "wea"], "n": 10}'
     raise refuse("bad_body", f"the body must be like {shape}, with 1 to {limits.most_prefixes} prefixes")
@@ -146,7 +152,18 @@ def _asked_by_suggester(name: str, entry: Any, limits: Limits) -> Asked:
         raise _no_suggester(f"the field of the suggester {name!r} is no text")
     size = entry["completion"].get("size", ELASTICSEARCH_COUNT)
     context = _checked_context(entry.get("context", []))
-    return Asked(prefixes[0], _count_of(size, limits, "size"), context=context)
+    chosen = chosen_by_body(_with_fuzzy(name, entry["completion"]))
+    return Asked(prefixes[0], _count_of(size, limits, "size"), context=context, chosen=chosen)
+
+
+def _with_fuzzy(suggester: str, completion: dict[str, Any]) -> dict[str, Any]:
+    """Read `fuzzy` as Elasticsearch has it: true or an object corrects typing mistakes; how, the model knows."""
+    if "fuzzy" not in completion:
+        return completion
+    fuzzy = completion["fuzzy"]
+    if not isinstance(fuzzy, bool | dict):
+        raise _no_suggester(f"the fuzzy of the suggester {suggester!r} is neither an object nor true or false")
+    return {"typos": Typos.OFF if fuzzy is False else Typos.AUTO} | completion
 
 
 def _check_supported(suggester: str, given: Iterable[str]) -> None:

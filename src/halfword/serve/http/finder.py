@@ -7,14 +7,18 @@ from typing import Any
 
 import orjson
 
-from halfword.core.options import SearchOptions
+from halfword.core.errors import OptionError
+from halfword.core.options import SearchOptions, with_fields
 from halfword.core.text import normalise_prefix
 from halfword.serve.http.asked import Asked
-from halfword.serve.http.cache import Found
+from halfword.serve.http.cache import Found, Key
+from halfword.serve.http.chosen import Chosen
 from halfword.serve.http.gate import Batches, Gate
 from halfword.serve.http.metrics import Metrics
+from halfword.serve.http.reply import refuse
 from halfword.serve.http.request import ClientGone, Request
 from halfword.serve.models import Served
+from halfword.serve.options import ServeOptions
 
 LONGEST_BATCH = 10.0  # seconds; a batch that still waits then is refused, and one that runs is hurried
 _LONG_AGO = float("-inf")
@@ -24,12 +28,13 @@ _SHORTEST_SHARE = 1 / 64  # of the deadline, left to a request that has waited f
 class Finder:
     """Finds completions for requests."""
 
-    def __init__(self, queue: int, deadline_ms: float, metrics: Metrics) -> None:
-        self._gate = Gate(queue)
-        self._batches = Batches(queue)
-        self._deadline_ms = deadline_ms
+    def __init__(self, options: ServeOptions, metrics: Metrics) -> None:
+        self._gate = Gate(options.queue)
+        self._batches = Batches(options.queue)
+        self._deadline_ms = options.deadline_ms
+        self._count = options.search.count
         self._metrics = metrics
-        self._options = lru_cache(maxsize=4096)(partial(_options, deadline_ms))
+        self._options = lru_cache(maxsize=4096)(partial(_options, options.search, options.deadline_ms))
 
     async def find(self, served: Served, asked: Asked, request: Request) -> Found:
         """Return the completions of a prefix; raises when the queue is full or the client has gone."""
@@ -38,19 +43,22 @@ class Finder:
     async def _find(
         self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
     ) -> Found:
-        typed, count = normalise_prefix(asked.prefix, served.profile), asked.count
+        typed = normalise_prefix(asked.prefix, served.profile)
+        key = Key(typed, asked.count or self._count, asked.chosen)
+        if served.live is not None:
+            served.cache.renew(served.live.version)
         # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
-        known = None if asked.context else served.cache.get(typed, count)
+        known = None if asked.context else served.cache.get(key)
         if known is not None:
             self._metrics.add("cache_hits_total")
             return known
-        work = partial(self._search, served, asked, typed, began)
+        work = partial(self._search, served, asked, key, began)
         found = self._gate.run_now(work) if self._gate.free() else await self._wait(work, request, admitted)
         self._metrics.add("cache_misses_total")
         if found.timed_out:
             self._metrics.add("deadlines_total")
         elif not asked.context:
-            served.cache.put(count, found)
+            served.cache.put(key, found)
         return found
 
     async def find_all(
@@ -89,21 +97,22 @@ class Finder:
         finally:
             self._metrics.set("queue_length", len(self._gate))
 
-    def _search(self, served: Served, asked: Asked, typed: str, began: float) -> Found:
-        options = self._options(asked.count, _share(perf_counter() - began, self._deadline_ms))
-        if asked.context:
-            answer = served.completer.complete(typed, options, context=asked.context)
-        else:
-            answer = served.completer.complete(typed, options)
-        return Found(typed, answer, answer.timed_out)
+    def _search(self, served: Served, asked: Asked, key: Key, began: float) -> Found:
+        options = self._options(key.wanted, key.chosen, _share(perf_counter() - began, self._deadline_ms))
+        given: dict[str, Any] = {"context": asked.context} if asked.context else {}
+        try:
+            answer = served.completer.complete(key.typed, options, **given)
+        except OptionError as error:  # what this model cannot keep to
+            raise refuse("bad_option", str(error)) from None
+        return Found(key.typed, answer, answer.timed_out)
 
 
 def _fragment(content: Any) -> orjson.Fragment:
     return orjson.Fragment(orjson.dumps(content))
 
 
-def _options(deadline_ms: float, count: int, share: float) -> SearchOptions:
-    return SearchOptions(count=count, deadline_ms=deadline_ms * share)
+def _options(search: SearchOptions, deadline_ms: float, count: int, chosen: Chosen, share: float) -> SearchOptions:
+    return with_fields(search, {"count": count, **dict(chosen), "deadline_ms": deadline_ms * share})
 
 
 def _share(waited: float, deadline_ms: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from halfword.serve.http.reply import CLIENT_GONE, CODES
 
-ROUTES = ("complete", "batch", "suggest", "search", "page", "health", "metrics", "other")
+ROUTES = ("complete", "batch", "suggest", "search", "page", "health", "metrics", "live", "other")
 STATUSES = (200, 204, 304, *sorted({status for status, _ in CODES.values()}), CLIENT_GONE)
 BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)  # seconds
 SINGLES = {

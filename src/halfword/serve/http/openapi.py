@@ -3,21 +3,23 @@
 from typing import Any
 
 from halfword.core.context import LONGEST_QUERY, MOST_QUERIES
+from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.serve.http.asked import (
-    DEFAULT_COUNT,
     ELASTICSEARCH_COUNT,
     INDEX_NAMES,
     LONGEST_IN_ADDRESS,
     MOST_IN_ADDRESS,
     SEARCH_FIELDS,
 )
+from halfword.serve.http.chosen import NAMES, help_of, schema_of
 from halfword.serve.http.reply import CODES, SMALLEST_PADDED
+from halfword.serve.live.openapi import live_paths
 from halfword.serve.options import Limits
 
 Json = dict[str, Any]
 
 
-def document(limits: Limits) -> Json:
+def document(limits: Limits, search: SearchOptions = DEFAULTS, *, live: bool = False) -> Json:
     """Return the description of every endpoint."""
     from halfword.core.version import __version__
 
@@ -29,14 +31,14 @@ def document(limits: Limits) -> Json:
             "description": "Finishes half-typed search queries.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "paths": _paths(limits),
-        "components": {"schemas": _schemas(limits), "responses": _refusals(), "securitySchemes": _SECURITY},
+        "paths": _paths(limits, search) | (live_paths() if live else {}),
+        "components": {"schemas": _schemas(limits, search), "responses": _refusals(), "securitySchemes": _SECURITY},
         "security": [{}, {"bearer": []}, {"key": []}],
     }
 
 
-def _paths(limits: Limits) -> Json:
-    search = _operation(
+def _paths(limits: Limits, search: SearchOptions) -> Json:
+    suggester_search = _operation(
         "search",
         "Complete, in the shape of an Elasticsearch completion suggester",
         "What is not a completion suggester is refused. `_score` is the probability of the completion.",
@@ -56,7 +58,7 @@ def _paths(limits: Limits) -> Json:
                 "Complete a prefix",
                 "The prefix is echoed, so that a page can drop an answer to what is no longer in the box.",
                 _json("Answer"),
-                parameters=_query(limits),
+                parameters=_query(limits, search),
             ),
             "post": _operation("completeBatch", "Complete several prefixes", "", _json("BatchAnswer"), body="Batch"),
         },
@@ -66,11 +68,11 @@ def _paths(limits: Limits) -> Json:
                 "Complete a prefix, as OpenSearch Suggestions 1.1 has it",
                 "What browsers ask when this server is one of their search engines.",
                 _json("Suggestions", "application/x-suggestions+json"),
-                parameters=_query(limits),
+                parameters=_query(limits, search),
             )
         },
-        "/_search": {"post": search},
-        "/{index}/_search": {"post": search | {"operationId": "searchIndex"}, "parameters": [index]},
+        "/_search": {"post": suggester_search},
+        "/{index}/_search": {"post": suggester_search | {"operationId": "searchIndex"}, "parameters": [index]},
         "/healthz": {"get": _plain("healthz", "Tell whether the process runs", _json("Health"))},
         "/readyz": {"get": _plain("readyz", "Tell which model is in service", _json("Ready"))},
         "/metrics": {"get": _plain("metrics", "Counters for Prometheus", _text("text/plain"))},
@@ -83,9 +85,9 @@ def _paths(limits: Limits) -> Json:
     }
 
 
-def _query(limits: Limits) -> list[Json]:
+def _query(limits: Limits, search: SearchOptions) -> list[Json]:
     prefix = {"type": "string", "maxLength": limits.longest_prefix}
-    count = {"type": "integer", "minimum": 1, "maximum": limits.most_completions, "default": DEFAULT_COUNT}
+    count = {"type": "integer", "minimum": 1, "maximum": limits.most_completions, "default": search.count}
     padding = (
         f"If present, whatever its value, the answer is filled up with spaces to {SMALLEST_PADDED} bytes or the next "
         "power of two. A client can put filler here, so that the length of its request tells nothing either."
@@ -103,6 +105,7 @@ def _query(limits: Limits) -> list[Json]:
             "but an address is logged in many places on its way: prefer the body of POST /complete.",
         },
         {"name": "pad", "in": "query", "schema": {"type": "string"}, "description": padding},
+        *[{"name": name, "in": "query", "schema": _option(name, search, body=False)} for name in NAMES],
     ]
 
 
@@ -137,7 +140,7 @@ def _refusals() -> Json:
     return responses
 
 
-def _schemas(limits: Limits) -> Json:
+def _schemas(limits: Limits, search: SearchOptions) -> Json:
     text = {"type": "string"}
     prefix = {"type": "string", "maxLength": limits.longest_prefix}
     count = {"type": "integer", "minimum": 1, "maximum": limits.most_completions}
@@ -157,7 +160,9 @@ def _schemas(limits: Limits) -> Json:
                 "properties": {
                     "field": text,
                     "size": count | {"default": ELASTICSEARCH_COUNT},
+                    "fuzzy": {"type": ["object", "boolean"], "description": "Correct typing mistakes."},
                     "skip_duplicates": {"description": "Completions are all different anyway."},
+                    **{name: _option(name, search, body=True) for name in NAMES},
                 },
                 "additionalProperties": False,
             },
@@ -172,16 +177,19 @@ def _schemas(limits: Limits) -> Json:
             text=text,
             score={"type": ["number", "null"], "description": "log p(text | prefix), the natural logarithm"},
             source={"type": "string", "enum": ["popular", "model", "both", "session"]},
-            highlight=_object(typed=text, added=text),
+            display=text | {"description": "The text as most people write it, with their capitals."},
+            corrected={"type": "boolean", "description": "The prefix was mistyped if this is what was meant."},
+            highlight=_object(typed=text, added=text) | {"description": "The display in two parts."},
         ),
         "Answer": _object(prefix=prefix, completions=completions, timed_out=cut, took_ms=took, model=model),
         "Batch": {
             "type": "object",
             "properties": {
                 "prefixes": {"type": "array", "items": prefix, "minItems": 1, "maxItems": limits.most_prefixes},
-                "n": count | {"default": DEFAULT_COUNT},
+                "n": count | {"default": search.count},
                 "pad": {"type": "boolean", "default": False},
                 "context": _context() | {"description": "Earlier queries of the session, the oldest first."},
+                **{name: _option(name, search, body=True) for name in NAMES},
             },
             "additionalProperties": False,
             "required": ["prefixes"],
@@ -212,6 +220,13 @@ def _schemas(limits: Limits) -> Json:
         "Ready": _object(status={"const": "ready"}, model=model),
         "Error": _object(error=error),
     }
+
+
+def _option(name: str, search: SearchOptions, *, body: bool) -> Json:
+    """Describe an option of a search; without a default where the model has its own."""
+    default = getattr(search, name)
+    schema = schema_of(name, body=body) | {"description": help_of(name)}
+    return schema if default is None else schema | {"default": default}
 
 
 def _context(most: int = MOST_QUERIES, longest: int = LONGEST_QUERY) -> Json:

@@ -48,7 +48,8 @@ class Pages:
         return static | {"/openapi.json": self._openapi, "/opensearch.xml": self._opensearch}
 
     async def _openapi(self, request: Request) -> Reply:
-        return json_reply(document(self._options.limits), [(b"cache-control", b"no-cache")])
+        described = document(self._options.limits, self._options.search, live=self._options.live is not None)
+        return json_reply(described, [(b"cache-control", b"no-cache")])
 
     async def _opensearch(self, request: Request) -> Reply:
         """Describe this server as a search engine that a browser can add."""

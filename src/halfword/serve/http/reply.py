@@ -48,11 +48,13 @@ CODES = {
     "not_utf8": (400, "q or a context is not UTF-8"),
     "prefix_too_long": (400, "a prefix has too many characters"),
     "bad_n": (400, "n is not a number, or out of range"),
+    "bad_option": (400, "an option of the search has a value that is not allowed, or that this model cannot keep to"),
     "bad_context": (400, "the context is no list of texts, or has too many or too long ones"),
     "unknown_name": (400, "a parameter or a field of the body does not exist"),
     "unsupported": (400, "a field that Elasticsearch has and Halfword has not"),
     "bad_json": (400, "the body is not JSON"),
     "bad_body": (400, "the body is JSON of another shape"),
+    "bad_change": (400, "a live change makes no sense"),
     "unauthorized": (401, "an API key is needed and none, or a wrong one, was sent"),
     "wrong_host": (421, "the request was sent to a host name that is not allowed"),
     "not_found": (404, "there is nothing at this path"),
@@ -62,6 +64,7 @@ CODES = {
     "headers_too_large": (431, "the address and headers have too many bytes"),
     "rate_limited": (429, "this client asks too often"),
     "internal_error": (500, "a fault of the server; it is in its log"),
+    "live_failed": (503, "a live change could not be written; nothing was changed"),
     "overloaded": (503, "too many requests are waiting already"),
 }
 

@@ -225,7 +225,7 @@ class HalfwordSearch extends HTMLElement {
     on(this.#list, "pointermove", (event) => this.#choose(this.#rowOf(event), { write: false }));
     on(this.#list, "click", (event) => {
       const row = this.#rowOf(event);
-      if (row >= 0) this.#submit(this.#completions[row].text, this.#completions[row]);
+      if (row >= 0) this.#submit(shownAs(this.#completions[row]), this.#completions[row]);
     });
   }
 
@@ -291,7 +291,7 @@ class HalfwordSearch extends HTMLElement {
   /** An empty box offers what was searched before, the last query first. */
   #withEarlier(context, completions) {
     const earlier = [...new Set(context.toReversed())].slice(0, MOST_OFFERED);
-    const offered = earlier.map((text) => ({ text, score: null, source: "session", highlight: { typed: "", added: text } }));
+    const offered = earlier.map((text) => ({ text, score: null, source: "session", corrected: false, highlight: { typed: "", added: text } }));
     const others = completions.filter(({ text }) => !earlier.includes(text));
     return [...offered, ...others].slice(0, this.#client.count);
   }
@@ -354,13 +354,17 @@ class HalfwordSearch extends HTMLElement {
     }, LIVE_REGION_DELAY);
   }
 
-  #row({ highlight, score, source }, row) {
+  #row({ highlight, score, source, corrected }, row) {
     const item = make("li", { id: `row-${this.#number}-${row}` });
     setAttributes(item, { role: "option", "aria-selected": "false" });
     const text = make("span");
     // The typed part is known already; what is new stands out.
     text.append(highlight.typed, make("b", { textContent: highlight.added }));
     item.append(text);
+    if (corrected) {
+      item.dataset.corrected = "";
+      item.append(make("small", { textContent: "corrected" })); // read out with the suggestion
+    }
     if (this.hasAttribute("details")) {
       const chance = score === null ? "" : `${(100 * Math.exp(score)).toPrecision(2)} % · `;
       item.append(make("small", { textContent: `${chance}${source}` }));
@@ -390,7 +394,7 @@ class HalfwordSearch extends HTMLElement {
     if (item) this.#input.setAttribute("aria-activedescendant", item.id);
     else this.#input.removeAttribute("aria-activedescendant");
     if (write) {
-      this.#input.value = row < 0 ? this.#typed : this.#completions[row].text;
+      this.#input.value = row < 0 ? this.#typed : shownAs(this.#completions[row]);
       this.#internals.setFormValue(this.#input.value);
     }
   }
@@ -426,7 +430,7 @@ class HalfwordSearch extends HTMLElement {
     const query = this.#input.value;
     // A row under the mouse is not in the box, and an accepted completion may have been edited.
     const candidates = [this.#completions[this.#active], this.#accepted];
-    this.#submit(query, candidates.find((completion) => completion?.text === query) ?? null);
+    this.#submit(query, candidates.find((completion) => shownAs(completion) === query) ?? null);
     return true;
   }
 
@@ -450,9 +454,9 @@ class HalfwordSearch extends HTMLElement {
     const atEnd = selectionStart === value.length && selectionEnd === value.length;
     if (this.#list.hidden || !atEnd || shiftKey || ctrlKey || altKey || metaKey) return false;
     const completion = this.#completions[Math.max(this.#active, 0)];
-    if (completion.text === this.#typed) return false;
+    if (shownAs(completion) === this.#typed) return false;
     this.#accepted = completion;
-    this.value = completion.text;
+    this.value = shownAs(completion);
     this.#ask();
     return true;
   }
@@ -476,6 +480,11 @@ class HalfwordSearch extends HTMLElement {
   #tell(type, detail) {
     return this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true, cancelable: true }));
   }
+}
+
+/** How a completion is written in the box: with the capitals that most people give it. */
+function shownAs(completion) {
+  return completion?.display ?? completion?.text;
 }
 
 function make(name, properties = {}) {

@@ -19,6 +19,7 @@ _LARGE_BLOCK = 262_144  # bytes
 
 Message = tuple[dict[str, list[str]], list[int]]  # of the parent process, with descriptors
 _ACCEPTED_AT_ONCE = 4
+_LIVE_SECONDS = 0.05  # from one look at the journal to the next
 
 
 def run_worker(service: Service, listener: socket.socket, channel: socket.socket) -> None:
@@ -39,6 +40,7 @@ async def _serve(service: Service, listener: socket.socket, channel: socket.sock
     tasks = [
         asyncio.create_task(_reload_forever(service, messages)),
         asyncio.create_task(connections.sweep_forever()),
+        asyncio.create_task(_refresh_forever(service)),
     ]
     try:
         await _accept_until(stop, listener, connections)
@@ -78,6 +80,22 @@ def _receive(channel: socket.socket, messages: asyncio.Queue[Message], stop: asy
         messages.put_nowait((message, descriptors))
     else:
         stop.set()
+
+
+async def _refresh_forever(service: Service) -> None:
+    """Apply the live changes that others write to the journal."""
+    failing = False
+    while service.options.live is not None:
+        live = service.models.current.live
+        try:
+            if live is not None:
+                await asyncio.to_thread(live.refresh)
+            failing = False
+        except Exception as error:  # the changes so far stay, and the next look may succeed
+            if not failing:
+                service.log.event("live changes cannot be read", reason=str(error))
+            failing = True
+        await asyncio.sleep(_LIVE_SECONDS)
 
 
 async def _reload_forever(service: Service, messages: asyncio.Queue[Message]) -> None:

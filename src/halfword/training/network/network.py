@@ -117,6 +117,10 @@ class Network(nn.Module):
 
     def logits(self, batch: Batch, generator: torch.Generator) -> Tensor:
         """Return the logits of the next piece (tokens, pieces)."""
+        return self.output(self.states(batch, generator))
+
+    def states(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        """Return the hidden states from which the next piece is predicted (tokens, hidden)."""
         options, training = self.options, self.training
         states = functional.embedding(batch.inputs, self.embedding)
         states = drop(states, options.input_dropout * training, generator)
@@ -124,7 +128,10 @@ class Network(nn.Module):
             if number:
                 states = drop(states, options.hidden_dropout * training, generator)
             states = layer(states, batch.active, options.recurrent_dropout * training, generator)
-        states = drop(states, options.output_dropout * training, generator)
+        return drop(states, options.output_dropout * training, generator)
+
+    def output(self, states: Tensor) -> Tensor:
+        """Return the logits of the next piece (tokens, pieces) after each hidden state."""
         projected = functional.linear(states, self.projection, self.projection_bias)
         return functional.linear(projected, self.embedding, self.output_bias)
 

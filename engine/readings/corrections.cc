@@ -1,0 +1,229 @@
+#include "readings/corrections.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "text/characters.h"
+
+namespace halfword {
+namespace {
+
+constexpr std::size_t longest_word = 64;  // letters; longer ones are left as they are
+constexpr std::size_t most_words = 16;    // a longer text is left as it is
+
+/// A way to read one or two of the typed words.
+struct Way {
+  std::string text;
+  double cost;
+  double edits;
+  double log_count;  // of its words together: the sum of their log-counts less those of all words, but for one
+  double spaces = 0.0;
+};
+
+/// The beginning of a reading.
+struct Path {
+  std::string text;
+  double cost = 0.0;
+  double edits = 0.0;
+  double spaces = 0.0;
+  double log_prior = 0.0;
+  bool seen = true;  // queries begin so
+  bool as_typed = true;
+
+  double score() const { return log_prior - cost; }
+};
+
+bool is_likelier(const Path& left, const Path& right) {
+  return left.score() != right.score() ? left.score() > right.score() : left.text < right.text;
+}
+
+}  // namespace
+
+/// Reads one text.
+class Corrections::Reader {
+ public:
+  Reader(const Corrections& parts, std::string_view typed, const Policy& policy)
+      : queries_(parts.queries_),
+        words_(parts.words_),
+        channel_(parts.channel_),
+        policy_(policy),
+        budget_(static_cast<std::size_t>(policy.corrected_most_steps)),
+        near_words_(parts.words_, parts.channel_, budget_) {
+    for (std::size_t begin = 0; begin <= typed.size();) {
+      const std::size_t end = std::min(typed.find(' ', begin), typed.size());
+      typed_.push_back(typed.substr(begin, end - begin));
+      spelled_.push_back(spelled(typed_.back()));
+      begin = end + 1;
+    }
+  }
+
+  std::vector<Reading> read() {
+    if (typed_.size() > most_words) return {};
+    std::vector<std::vector<Path>> beams(typed_.size() + 1);
+    beams.front().push_back({"", 0.0, 0.0, 0.0, std::log(static_cast<double>(queries_.total()))});
+    for (std::size_t place = 0; place < typed_.size(); ++place) {
+      cut(beams[place]);
+      if (beams[place].empty()) continue;
+      for (const Way& way : ways_at(place)) extend(beams[place], way, place, beams[place + 1]);
+      for (const Way& way : joined_at(place)) extend(beams[place], way, place + 1, beams[place + 2]);
+    }
+    return chosen(beams.back());
+  }
+
+ private:
+  bool is_last(std::size_t place) const { return place + 1 == typed_.size(); }
+  double log_all() const { return words_.log_total(WordTree::root); }
+  double log_unknown() const { return std::log(policy_.corrected_unknown_count); }
+
+  /// The node that letters lead to, or none.
+  WordTree::Node node_of(std::u32string_view letters, WordTree::Node from = WordTree::root) const {
+    for (const char32_t letter : letters) {
+      if (from == WordTree::none) break;
+      from = words_.child(from, letter);
+    }
+    return from;
+  }
+
+  /// The logarithm of how often a word was typed, or all words that begin so; its letters go on from a node.
+  std::optional<double> log_count_of(std::u32string_view letters, bool whole,
+                                     WordTree::Node from = WordTree::root) const {
+    const WordTree::Node node = node_of(letters, from);
+    if (node == WordTree::none || (whole && !words_.is_word(node))) return std::nullopt;
+    return whole ? words_.log_count(node) : words_.log_total(node);
+  }
+
+  double edit_cost(double cost, double edits) const { return cost + edits * policy_.corrected_edit_cost; }
+
+  /// The ways to read the word at `place` alone, as it is typed first.
+  std::vector<Way> ways_at(std::size_t place) {
+    const std::u32string& word = spelled_[place];
+    const bool whole = !is_last(place);
+    std::vector<Way> ways;
+    const double log_typed = log_count_of(word, whole).value_or(log_unknown());
+    ways.push_back({std::string(typed_[place]), 0.0, 0.0, log_typed});
+    if (static_cast<double>(word.size()) < policy_.corrected_fewest_letters || word.size() > longest_word) return ways;
+    add_near(word, whole, log_typed, ways);
+    add_split(word, whole, ways);
+    return ways;
+  }
+
+  void add_near(const std::u32string& word, bool whole, double log_typed, std::vector<Way>& ways) {
+    const double least = log_typed - policy_.corrected_word_slack;
+    const auto keep = static_cast<std::size_t>(policy_.corrected_near_words);
+    std::vector<NearWord> found = near_words_.find(word, {whole, 1, keep, least, policy_.corrected_edit_cost});
+    const double explained = std::max(log_typed, found.empty() ? log_typed : found.front().score());
+    const bool rare = explained < policy_.corrected_enough_score;
+    if (rare && static_cast<double>(word.size()) >= policy_.corrected_letters_for_two) {
+      found = near_words_.find(word, {whole, 2, keep, least, policy_.corrected_edit_cost});
+    }
+    for (const NearWord& near : found) {
+      ways.push_back({unspelled(near.letters), near.cost, static_cast<double>(near.edits), near.log_count});
+    }
+  }
+
+  /// Add the likeliest way to read a word as two: the space was left out, or a sign was typed in its place.
+  void add_split(const std::u32string& word, bool whole, std::vector<Way>& ways) const {
+    std::optional<Way> best;
+    const std::u32string_view letters = word;
+    WordTree::Node left = words_.child(WordTree::root, word.front());
+    for (std::size_t cut = 1; cut < word.size() && left != WordTree::none; left = words_.child(left, word[cut++])) {
+      if (!words_.is_word(left)) continue;
+      const bool sign = Channel::class_of(word[cut]) == Channel::signs && cut + 1 < word.size();
+      const std::u32string_view rest = letters.substr(sign ? cut + 1 : cut);
+      const auto right = log_count_of(rest, whole);
+      if (!right) continue;
+      const double log_count = words_.log_count(left) + *right - log_all();
+      if (best && log_count <= best->log_count) continue;
+      std::string text = unspelled(letters.substr(0, cut)) + ' ' + unspelled(rest);
+      best = Way{std::move(text), edit_cost(channel_.join(), 1.0), 1.0, log_count, 1.0};
+    }
+    if (best) ways.push_back(std::move(*best));
+  }
+
+  /// The ways to read the words at `place` and after it as one: a space was typed inside it, or in place of a sign.
+  std::vector<Way> joined_at(std::size_t place) const {
+    std::vector<Way> ways;
+    if (is_last(place) || spelled_[place].empty() || spelled_[place + 1].empty()) return ways;
+    const WordTree::Node left = node_of(spelled_[place]);
+    if (left == WordTree::none) return ways;
+    for (const std::string_view sign : {"", ".", "-"}) {
+      const auto log_count = log_count_of(spelled(sign) + spelled_[place + 1], !is_last(place + 1), left);
+      if (!log_count) continue;
+      std::string text(typed_[place]);
+      text.append(sign).append(typed_[place + 1]);
+      ways.push_back({std::move(text), edit_cost(channel_.split(), 1.0), 1.0, *log_count, 1.0});
+    }
+    return ways;
+  }
+
+  /// Go on from paths in one way, which reads the typed words up to `place`.
+  void extend(const std::vector<Path>& paths, const Way& way, std::size_t place, std::vector<Path>& further) const {
+    for (const Path& path : paths) {
+      Path next = path;
+      next.text += way.text;
+      if (!is_last(place)) next.text += ' ';
+      next.cost += way.cost;
+      next.edits += way.edits;
+      next.spaces += way.spaces;
+      next.as_typed = path.as_typed && way.edits == 0.0;
+      const double total = path.seen ? queries_.total_of(next.text) : 0.0;
+      next.seen = total > 0.0;
+      next.log_prior =
+          next.seen ? std::log(total) : path.log_prior + policy_.corrected_new_words + way.log_count - log_all();
+      further.push_back(std::move(next));
+    }
+  }
+
+  /// Keep the best paths, and the one as typed.
+  void cut(std::vector<Path>& paths) const {
+    std::sort(paths.begin(), paths.end(), is_likelier);
+    const auto most = static_cast<std::size_t>(policy_.corrected_beam);
+    if (paths.size() <= most) return;
+    const auto typed = std::find_if(paths.begin(), paths.end(), [](const Path& path) { return path.as_typed; });
+    if (typed != paths.end() && static_cast<std::size_t>(typed - paths.begin()) >= most) {
+      std::swap(paths[most - 1], *typed);
+    }
+    paths.resize(most);
+  }
+
+  std::vector<Reading> chosen(std::vector<Path>& paths) const {
+    std::sort(paths.begin(), paths.end(), is_likelier);
+    const auto typed = std::find_if(paths.begin(), paths.end(), [](const Path& path) { return path.as_typed; });
+    std::vector<Reading> readings;
+    double best = 0.0;
+    if (typed == paths.end()) return readings;
+    for (const Path& path : paths) {
+      if (static_cast<double>(readings.size()) >= policy_.corrected_most_readings) break;
+      if (path.as_typed || path.text == typed->text || path.score() - typed->score() < policy_.corrected_least_gain) {
+        continue;
+      }
+      const auto same = [&](const Reading& reading) { return reading.text == path.text; };
+      if (std::any_of(readings.begin(), readings.end(), same)) continue;
+      if (!readings.empty() && path.score() < best - policy_.corrected_band) break;
+      if (readings.empty()) best = path.score();
+      readings.push_back(
+          {path.text, -path.cost, ReadingKind::corrected, path.edits, path.spaces, path.log_prior - typed->log_prior});
+    }
+    return readings;
+  }
+
+  const Popular& queries_;
+  const WordTree& words_;
+  const Channel& channel_;
+  const Policy& policy_;
+  std::size_t budget_;
+  NearWords near_words_;
+  std::vector<std::string_view> typed_;  // words
+  std::vector<std::u32string> spelled_;
+};
+
+Corrections::Corrections(const ModelFile& file, const Popular& queries)
+    : queries_(queries), words_(file, "words.tree"), channel_(file) {}
+
+std::vector<Reading> Corrections::readings_of(std::string_view typed, const Policy& policy) const {
+  return Reader(*this, typed, policy).read();
+}
+
+}  // namespace halfword

@@ -1,0 +1,103 @@
+#include "store/word_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "text/characters.h"
+
+namespace halfword {
+namespace {
+
+constexpr std::size_t most_letters = UINT16_MAX;
+
+struct SpelledWord {
+  std::u32string letters;
+  std::uint32_t count;
+};
+
+/// Words from `begin` to before `end` of a sorted list, which begin with the same letters.
+struct Stretch {
+  std::size_t begin;
+  std::size_t end;
+  std::size_t depth;  // letters that they share
+};
+
+std::uint8_t weight_of(std::uint64_t count) {
+  if (count == 0) return 0;
+  return static_cast<std::uint8_t>(std::min(255.0, 1.0 + std::round(10.0 * std::log(static_cast<double>(count)))));
+}
+
+std::vector<SpelledWord> sorted_words(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
+  std::vector<SpelledWord> list;
+  list.reserve(words.size());
+  for (const auto& [word, count] : words) list.push_back({spelled(word), count});
+  std::sort(list.begin(), list.end(), [](const auto& left, const auto& right) { return left.letters < right.letters; });
+  const auto same = [](const auto& left, const auto& right) { return left.letters == right.letters; };
+  if (std::adjacent_find(list.begin(), list.end(), same) != list.end()) {
+    throw std::invalid_argument("a word is listed twice");
+  }
+  return list;
+}
+
+}  // namespace
+
+WordTreeArrays build_word_tree(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
+  const std::vector<SpelledWord> list = sorted_words(words);
+  WordTreeArrays arrays;
+  std::set<std::uint32_t> letters;
+  for (const SpelledWord& word : list) letters.insert(word.letters.begin(), word.letters.end());
+  if (letters.size() > most_letters) throw std::length_error("the words have too many different letters");
+  arrays.alphabet.assign(letters.begin(), letters.end());
+  std::vector<Stretch> nodes{{0, list.size(), 0}};
+  arrays.letter.push_back(0);
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    auto [begin, end, depth] = nodes[node];
+    std::uint64_t total = 0;
+    for (std::size_t i = begin; i < end; ++i) total += list[i].count;
+    const bool ends = begin < end && list[begin].letters.size() == depth;
+    arrays.word.push_back(weight_of(ends ? list[begin].count : 0));
+    arrays.total.push_back(weight_of(total));
+    arrays.first_child.push_back(static_cast<std::uint32_t>(nodes.size()));
+    if (ends) ++begin;
+    while (begin < end) {
+      const char32_t letter = list[begin].letters[depth];
+      std::size_t last = begin;
+      while (last < end && list[last].letters[depth] == letter) ++last;
+      nodes.push_back({begin, last, depth + 1});
+      const auto place = std::lower_bound(arrays.alphabet.begin(), arrays.alphabet.end(), letter);
+      arrays.letter.push_back(static_cast<std::uint16_t>(place - arrays.alphabet.begin()));
+      begin = last;
+    }
+  }
+  arrays.first_child.push_back(static_cast<std::uint32_t>(nodes.size()));
+  return arrays;
+}
+
+WordTree::WordTree(const ModelFile& file, const std::string& part)
+    : alphabet_(file.array<std::uint32_t>(part + ".alphabet")),
+      letter_(file.array<std::uint16_t>(part + ".letter")),
+      first_child_(file.array<std::uint32_t>(part + ".first_child")),
+      word_(file.array<std::uint8_t>(part + ".word")),
+      total_(file.array<std::uint8_t>(part + ".total")) {
+  const std::size_t size = letter_.size();
+  bool sound = size > 0 && first_child_.size() == size + 1 && word_.size() == size && total_.size() == size &&
+               first_child_.back() == size && (size == 1 || !alphabet_.empty());
+  for (std::size_t node = 0; sound && node < size; ++node) {  // a child lies after its parent: there is no way back
+    sound = first_child_[node] > node && first_child_[node] <= first_child_[node + 1] &&
+            (node == 0 || letter_[node] < alphabet_.size());
+  }
+  if (!sound) throw ModelFileError("the tree of the part " + part + " makes no sense");
+}
+
+WordTree::Node WordTree::child(Node node, char32_t letter) const {
+  const auto [begin, end] = children(node);
+  const auto first = letter_.begin() + begin;
+  const auto last = letter_.begin() + end;
+  const auto is_before = [&](std::uint16_t place, char32_t wanted) { return alphabet_[place] < wanted; };
+  const auto found = std::lower_bound(first, last, letter, is_before);
+  return found != last && alphabet_[*found] == letter ? static_cast<Node>(found - letter_.begin()) : none;
+}
+
+}  // namespace halfword

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/model_file.h"
+
+namespace halfword {
+
+/// A tree of words, letter by letter (`text/characters.h`), as flat arrays in the layout of the model file.
+///
+/// The nodes lie level by level, so that the children of a node lie side by side, sorted by their letters; node 0 is
+/// the root. Weights are logarithms of counts in tenths, plus 1; 0 stands for a count of 0.
+struct WordTreeArrays {
+  std::vector<std::uint32_t> alphabet;     // the letters that occur, sorted
+  std::vector<std::uint16_t> letter;       // by node: the place of its letter in the alphabet
+  std::vector<std::uint32_t> first_child;  // by node: where its children begin; they end where those of the next begin
+  std::vector<std::uint8_t> word;          // by node: the weight of the word that ends here
+  std::vector<std::uint8_t> total;         // by node: the weight of all words that go through it
+};
+
+/// Build the tree of words and their counts; each word must be there only once.
+WordTreeArrays build_word_tree(const std::vector<std::pair<std::string, std::uint32_t>>& words);
+
+/// Reads such a tree in place. Every read is bounded: damaged arrays give wrong answers, never a read outside of them.
+class WordTree {
+ public:
+  using Node = std::uint32_t;
+
+  static constexpr Node root = 0;
+  static constexpr Node none = UINT32_MAX;
+
+  /// The tree in the arrays whose names begin with `part`.
+  WordTree(const ModelFile& file, const std::string& part);
+
+  /// Where the children of a node begin and end.
+  std::pair<Node, Node> children(Node node) const { return {first_child_[node], first_child_[node + 1]}; }
+
+  char32_t letter(Node node) const { return alphabet_[letter_[node]]; }
+
+  /// The child of a node with this letter, or none.
+  Node child(Node node, char32_t letter) const;
+
+  /// Whether a word ends here, and the logarithm of how often it was typed.
+  bool is_word(Node node) const { return word_[node] > 0; }
+  double log_count(Node node) const { return (word_[node] - 1) / steps; }
+
+  /// The logarithm of how often words were typed that go through this node.
+  double log_total(Node node) const { return (total_[node] - 1) / steps; }
+
+ private:
+  static constexpr double steps = 10.0;  // per nat
+
+  std::span<const std::uint32_t> alphabet_;
+  std::span<const std::uint16_t> letter_;
+  std::span<const std::uint32_t> first_child_;
+  std::span<const std::uint8_t> word_;
+  std::span<const std::uint8_t> total_;
+};
+
+}  // namespace halfword

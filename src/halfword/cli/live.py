@@ -1,0 +1,105 @@
+"""`halfword live`: changes of what is suggested, also while servers run."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from halfword.cli.output import print_json
+from halfword.core.errors import LiveError, OptionError
+from halfword.core.journal import Writer
+from halfword.core.live import Change, Kind, change
+from halfword.core.live_state import Summed, compact, read_summed
+
+_TOP = 20
+
+
+class Action(StrEnum):
+    """What to do with a journal."""
+
+    ADD = "add"
+    REMOVE = "remove"
+    ALLOW = "allow"
+    BOOST = "boost"
+    WEIGH = "weigh"
+    PIN = "pin"
+    UNPIN = "unpin"
+    LIST = "list"
+    EXPORT = "export"
+    COMPACT = "compact"
+    REPORT = "report"
+
+
+def live(
+    action: Annotated[Action, typer.Argument(help="What to do.")],
+    journal: Annotated[Path, typer.Argument(help="The journal, like my.halfword.live.")],
+    texts: Annotated[list[str] | None, typer.Argument(help="Queries; export names no query.")] = None,
+    count: Annotated[float, typer.Option(help="add: times typed; boost: factor; weigh: weight.")] = 1.0,
+    prefix: Annotated[str, typer.Option(help="pin, unpin: what is typed.")] = "",
+    position: Annotated[int, typer.Option(help="pin: the place, from 1.")] = 1,
+    beginning: Annotated[bool, typer.Option("--beginning", help="remove: all that begins so.")] = False,
+) -> None:
+    """Change what is suggested, at once and for good.
+
+    Example: halfword live remove my.halfword.live "john smith" --beginning
+    """
+    if action in (Action.LIST, Action.EXPORT, Action.COMPACT, Action.REPORT):
+        if texts:
+            raise OptionError(f"live {action} takes no query")
+        _tell(action, journal)
+        return
+    if not texts:
+        raise OptionError(f'live {action} needs a query, as in: halfword live {action} {journal} "new york"')
+    made = [_change(action, text, count, prefix, position, beginning) for text in texts]
+    number = Writer(journal, warn=lambda text: typer.echo(f"halfword: {text}", err=True)).append(made)
+    typer.echo(f"{journal}: change {number} is on disk", err=True)
+
+
+def _change(action: Action, text: str, count: float, prefix: str, position: int, beginning: bool) -> Change:
+    match action:
+        case Action.ADD:
+            return change(Kind.TYPED, text, count)
+        case Action.BOOST:
+            return change(Kind.BOOST, text, count)
+        case Action.WEIGH:
+            return change(Kind.WEIGHT, text, count)
+        case Action.REMOVE:
+            return change(Kind.REMOVED_BEGINNING if beginning else Kind.REMOVED, text)
+        case Action.ALLOW:
+            return change(Kind.ALLOWED, text)
+        case Action.PIN:
+            return change(Kind.PIN, text, position, prefix)
+        case Action.UNPIN:
+            return change(Kind.UNPIN, text, prefix=prefix)
+    raise LiveError(f"{action} is no change")
+
+
+def _tell(action: Action, journal: Path) -> None:
+    if action is Action.COMPACT:
+        before, after = compact(journal)
+        typer.echo(f"{journal}: {before:,} bytes became {after:,}", err=True)
+        return
+    summed, _ = read_summed(journal)
+    if action is Action.REPORT:
+        _report(summed)
+        return
+    typed = (Change(Kind.TYPED, text, number) for text, number in sorted(summed.counts().items()))
+    for each in (*typed, *summed.changes()):
+        if action is Action.EXPORT:
+            pin = {"prefix": each.prefix} if each.prefix or each.kind is Kind.PIN else {}
+            print_json({"change": each.kind, "text": each.text, "number": each.number, **pin})
+        else:
+            print(f"{each.kind}\t{each.text}\t{each.number:g}\t{each.prefix}".rstrip())
+
+
+def _report(summed: Summed) -> None:
+    """Print the queries most typed since the model was trained, and those of them that nobody chose."""
+    counts, accepted = summed.counts(), summed.accepted
+    rows = sorted(counts, key=lambda text: (-counts[text], text))
+    print(f"{len(counts):,} queries were typed, {len(summed.removed) + len(summed.beginnings):,} are removed")
+    for text in rows[:_TOP]:
+        print(f"typed\t{text}\t{counts[text]:g}\taccepted {accepted[text]}")
+    if accepted:
+        for text in [text for text in rows if not accepted[text]][:_TOP]:
+            print(f"never accepted\t{text}\t{counts[text]:g}")

@@ -1,0 +1,1 @@
+"""Live changes over HTTP."""

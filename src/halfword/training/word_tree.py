@@ -1,0 +1,32 @@
+"""The tree of a log's words, in which what a mistyped word may stand for is looked for (`engine/store/word_tree.h`)."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from halfword.core.model_file import Array
+from halfword.core.words import is_without_spaces
+from halfword.search.model import import_engine
+
+_LONGEST = 40  # characters; longer words are rarely right, and never alike
+_LARGEST_COUNT = 2**32 - 1
+
+
+def count_words(counts: Mapping[str, int]) -> Counter[str]:
+    """Return how often each word was typed; those of scripts without spaces are left out, being whole queries."""
+    typed: Counter[str] = Counter()
+    for query, count in counts.items():
+        for word in query.split():
+            typed[word] += count
+    for word in [word for word in typed if len(word) > _LONGEST or is_without_spaces(word)]:
+        del typed[word]
+    return typed
+
+
+def word_tree(counts: Mapping[str, int], background: Collection[str] = (), least: int = 1) -> dict[str, Array]:
+    """Return the words of some queries that were typed often enough, and of the background, as arrays of a tree."""
+    words = {word: min(count, _LARGEST_COUNT) for word, count in count_words(counts).items() if count >= least}
+    for word in background:
+        if len(word) <= _LONGEST and not is_without_spaces(word):
+            words.setdefault(word, 1)
+    arrays = import_engine().word_tree_arrays(sorted(words.items()))
+    return {name: Array(dtype, data) for name, (dtype, data) in arrays.items()}

@@ -1,0 +1,175 @@
+"""Typing mistakes: what a mistyped text may stand for, and what it is completed to."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfword import SearchOptions, load
+from halfword.core.errors import OptionError
+from halfword.core.filters import Blocklist
+from halfword.core.options import Invent, Typos
+from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.core.spelling import spelled, unspelled
+from halfword.search.filtered import Filtered
+from halfword.search.model import Model, engine_options
+from halfword.search.reference_corrections import PlainCorrections
+from halfword.training.channel import Channel, Pair, edits_of, is_correction, mine, mistype
+from halfword.training.word_tree import word_tree
+from tests.toy import Toy, write_toy
+
+pytestmark = pytest.mark.engine
+
+THOROUGH = replace(DEFAULT_POLICY, corrected_most_steps=1e7, corrected_near_words=5.0, corrected_most_readings=4.0)
+QUERIES = {
+    "britney spears": 90,
+    "britney spears lyrics": 30,
+    "ebay.com": 50,
+    "new york": 60,
+    "new york times": 40,
+    "gulf coast": 20,
+    "gulf cost": 1,
+    "air jamaica": 9,
+    "face": 3,
+    "facebook": 80,
+    "straßenbahn fahrplan": 30,
+    "istanbul hava durumu": 30,
+    "삼성 전자": 30,
+}
+MISTYPED = {
+    "britny sp": "britney sp",  # a letter was left out
+    "brittney spe": "britney spe",  # one was added
+    "brotney sp": "britney sp",  # one was replaced
+    "birtney sp": "britney sp",  # two were swapped
+    "newyork ti": "new york ti",  # a space was left out
+    "face boo": "faceboo",  # one was added
+    "ebay co": "ebay.co",  # one was typed in place of a sign
+    "gulf cost": "gulf coast",  # the mistake is a word
+    "straßenbhan fahr": "straßenbahn fahr",
+    "istambul hav": "istanbul hav",
+    "삼송 전": "삼성 전",  # one letter of the syllable
+}
+
+
+def model_of(path: Path, counts: Mapping[str, int], policy: Policy = THOROUGH) -> Model:
+    toy = Toy(parts=("popular", "ngram"), counts=dict(counts), policy=policy, mistakes=True)
+    return load(write_toy(path / "toy.halfword", toy), cache=False)
+
+
+def corrections(model: Model, typed: str) -> list[str]:
+    return [found[0] for found in model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return model_of(tmp_path_factory.mktemp("mistakes"), QUERIES)
+
+
+@pytest.mark.parametrize(("typed", "meant"), MISTYPED.items())
+def test_a_mistake_is_corrected(model: Model, typed: str, meant: str) -> None:
+    assert corrections(model, typed)[0] == meant
+
+
+@pytest.mark.parametrize("typed", ["britney sp", "new york", "facebook", "n", "", "new ", "xyz"])
+def test_what_is_right_or_unknown_stays_as_it_is(model: Model, typed: str) -> None:
+    assert corrections(model, typed) == []
+
+
+def test_a_corrected_completion_says_so_and_tells_what_stands_for_the_prefix(model: Model) -> None:
+    found = {
+        each.text: each for each in model.complete("britny sp", typos="auto", invent="freely", min_probability=0.0)
+    }
+    spears = found["britney spears"]
+    assert spears.corrected
+    assert spears.text[: spears.matched] == "britney sp"
+    assert not any(each.corrected for each in found.values() if each.text.startswith("britny sp"))
+
+
+def test_a_correction_may_be_the_whole_query(model: Model) -> None:
+    found = model.complete("facebok", typos="auto", invent="freely", min_probability=0.0)
+    assert "facebook" in found.texts
+
+
+def test_corrections_can_be_switched_off(model: Model) -> None:
+    found = model.complete("britny sp", typos="off", invent="freely", min_probability=0.0)
+    assert all(each.text.startswith("britny sp") for each in found)
+    with pytest.raises(OptionError, match="typos must be one of auto, off, got 'on'"):
+        model.complete("britny sp", typos="on")
+
+
+def test_a_blocklist_sees_the_corrected_text(model: Model) -> None:
+    options = SearchOptions(typos=Typos.AUTO, invent=Invent.FREELY, min_probability=0.0)
+    found = Filtered(model, Blocklist(["britney spears"])).complete("britny sp", options)
+    assert not any("britney spears" in each.text for each in found)
+
+
+LETTERS = "abc.é한국 "
+LOGS = st.dictionaries(
+    st.text(LETTERS, min_size=1, max_size=9).map(lambda text: " ".join(text.split())).filter(bool),
+    st.integers(1, 500),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(counts=LOGS, typed=st.text(LETTERS, max_size=9), seed=st.integers(0, 9))
+def test_the_engine_equals_the_plain_corrections(
+    tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], typed: str, seed: int
+) -> None:
+    typed = " ".join(typed.split(" ")).lstrip().replace("  ", " ")
+    policy = replace(THOROUGH, corrected_letters_for_two=3.0, corrected_most_queries=1e6, corrected_edit_cost=1.0)
+    costs = [random.Random(seed).uniform(0, 2) for _ in range(4 * 30 * 30 + 3)]
+    toy = Toy(parts=("popular", "ngram"), counts=counts, policy=policy, arrays={"channel.cost": costs}, mistakes=True)
+    model = load(write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy), cache=False)
+    stored = np.array(costs, np.float32).astype(float).tolist()
+    found = model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))
+    expected = PlainCorrections(counts, stored, policy).corrections(typed)
+    assert [each[0] for each in found] == [each.text for each in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one[1:] == pytest.approx(other[1:], abs=1e-6)
+
+
+def test_pairs_are_mined_from_sessions() -> None:
+    counts = {"britney spears": 9, "madonna": 3}
+    sessions = [["britny spears", "britney spears", "madonna"], ["madonna", "madonna songs"]]
+    assert list(mine(sessions, counts)) == [Pair("britny spears", "britney spears")]
+    assert not is_correction("madonna", "madonnas", {"madonnas": 5})  # it only goes on
+
+
+def test_the_channel_learns_what_people_confuse() -> None:
+    pairs = [Pair("definately", "definitely")] * 40
+    learned, prior = Channel.learn(pairs, Channel.read()), Channel.read()
+    i, a, o = ord("i") - 97, 0, ord("o") - 97
+    assert learned.rates["substitute"][i, a] > 3 * prior.rates["substitute"][i, a]
+    assert learned.rates["substitute"][i, a] > learned.rates["substitute"][i, o]
+    assert len(learned.costs()) == 4 * 30 * 30 + 3
+    assert min(learned.costs()) >= 0
+
+
+def test_without_pairs_the_channel_is_the_one_that_ships() -> None:
+    assert Channel.learn([], Channel.read()).costs() == pytest.approx(Channel.read().costs(), abs=1e-6)
+
+
+@given(text=st.text("abc한국 é", min_size=5, max_size=12), seed=st.integers(0, 99))
+def test_a_mistake_that_is_made_is_one_edit(text: str, seed: int) -> None:
+    text = " ".join(text.split())
+    made = mistype(text, Channel.read(), random.Random(seed))
+    if spelled(made) != spelled(text):
+        assert len(edits_of(Pair(made, text))) == 1
+
+
+@given(text=st.text("abc한국삼성ㅅ é가각"))
+def test_spelling_a_text_loses_nothing(text: str) -> None:
+    assert unspelled(spelled(text)) == text
+
+
+def test_words_of_scripts_without_spaces_are_no_words_of_the_tree() -> None:
+    sizes = [len(word_tree(counts)["words.tree.letter"].data) for counts in ({"tea": 1}, {"tea": 1, "手机壳": 5})]
+    assert sizes[0] == sizes[1]
+    assert sizes[0] == 8  # the root and three letters, two bytes each

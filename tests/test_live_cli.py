@@ -1,0 +1,54 @@
+"""`halfword live` changes a journal, and tells what is in it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-m", "halfword", "live", *arguments], capture_output=True, text=True)
+
+
+def test_changes_are_listed_exported_reported_and_compacted(tmp_path: Path) -> None:
+    journal = str(tmp_path / "m.live")
+    for arguments in (
+        ("add", journal, "Zebra", "zoo", "--count", "3"),
+        ("boost", journal, "news", "--count", "2"),
+        ("weigh", journal, "web", "--count", "9"),
+        ("pin", journal, "newt", "--prefix", "ne", "--position", "2"),
+        ("remove", journal, "john s", "--beginning"),
+        ("remove", journal, "gone"),
+        ("allow", journal, "gone"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 0, done.stderr
+    listed = run("list", journal).stdout
+    assert listed.splitlines() == [
+        "typed\tzebra\t3", "typed\tzoo\t3", "weight\tweb\t9", "boost\tnews\t2",
+        "removed_beginning\tjohn s\t0", "pin\tnewt\t2\tne",
+    ]  # fmt: skip
+    assert "compact" not in run("compact", journal).stdout
+    assert run("list", journal).stdout == listed
+    assert json.loads(run("export", journal).stdout.splitlines()[0]) == {
+        "change": "typed",
+        "text": "zebra",
+        "number": 3,
+    }
+    assert "typed\tzebra\t3" in run("report", journal).stdout
+
+
+def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
+    journal = str(tmp_path / "m.live")
+    (tmp_path / "notes").write_text("dear diary")
+    for arguments, said in (
+        (("add", journal), "needs a query"),
+        (("list", journal), "there is no such journal"),
+        (("add", journal, " "), "holds no text"),
+        (("add", str(tmp_path / "notes"), "a"), "no journal"),
+        (("list", journal, "a"), "takes no query"),
+    ):
+        done = run(*arguments)
+        assert done.returncode in (1, 2)
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
