@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from halfword.cli.output import print_json
+from halfword.cli.output import print_fields, print_json
 from halfword.core.errors import LiveError, OptionError
 from halfword.core.journal import Writer
 from halfword.core.live import Change, Kind, change
@@ -90,7 +90,7 @@ def _tell(action: Action, journal: Path) -> None:
             pin = {"prefix": each.prefix} if each.prefix or each.kind is Kind.PIN else {}
             print_json({"change": each.kind, "text": each.text, "number": each.number, **pin})
         else:
-            print(f"{each.kind}\t{each.text}\t{each.number:g}\t{each.prefix}".rstrip())
+            print_fields(each.kind, each.text, f"{each.number:g}", *([each.prefix] if each.prefix else []))
 
 
 def _report(summed: Summed) -> None:
@@ -99,7 +99,7 @@ def _report(summed: Summed) -> None:
     rows = sorted(counts, key=lambda text: (-counts[text], text))
     print(f"{len(counts):,} queries were typed, {len(summed.removed) + len(summed.beginnings):,} are removed")
     for text in rows[:_TOP]:
-        print(f"typed\t{text}\t{counts[text]:g}\taccepted {accepted[text]}")
+        print_fields("typed", text, f"{counts[text]:g}", f"accepted {accepted[text]}")
     if accepted:
         for text in [text for text in rows if not accepted[text]][:_TOP]:
-            print(f"never accepted\t{text}\t{counts[text]:g}")
+            print_fields("never accepted", text, f"{counts[text]:g}")
