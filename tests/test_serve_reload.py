@@ -120,7 +120,7 @@ class Trying(Models):
 def test_files_are_tried_in_a_process_of_their_own(
     make_model: MakeModel, monkeypatch: pytest.MonkeyPatch, attempt: str, reason: str | None
 ) -> None:
-    monkeypatch.setattr(reload_module, "TRIAL_SECONDS", 1)
+    monkeypatch.setattr(reload_module, "TRIAL_SECONDS", 1 if attempt == "hangs" else 60)
     models = Trying(ServeOptions(model=make_model(COUNTS)))
     models.attempt = attempt
     reloads = Reloads(models, lambda: None)
