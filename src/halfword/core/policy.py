@@ -48,7 +48,7 @@ class Policy:
     folded_log_probability: float = -1.0  # log p(typed | a text with accents or signs that were left out)
     composing_log_probability: float = -0.7  # log p(typed | a text whose syllable is half typed): every second time
     folded_most_readings: float = 2.0  # texts besides the one as typed that a search sets out from
-    # Typing mistakes (measured on mistakes of aol-1m's validation split, docs/research/typos.md).
+    # Typing mistakes (chosen by hand on a few mistakes of aol-1m's validation split, docs/research/typos.md).
     corrected_most_queries: float = 30.0  # looked for where fewer queries than this go on from the text as typed
     corrected_edit_cost: float = 3.0  # nats of the likeliest mistakes; others cost more (`training/channel.py`)
     corrected_fewest_letters: float = 3.0  # a shorter word is left as it is
