@@ -96,7 +96,7 @@ std::vector<TypedQuery> merge(const LiveState& live, MostTyped changed, std::siz
     }
     if (!logged && best == nullptr) break;
     const bool from_log = logged && (best == nullptr || logged->query.count > typed ||
-                                     (logged->query.count == typed && logged->order < best->text()));
+                                     (logged->query.count == typed && logged->order.compare(best->text()) < 0));
     if (from_log) {
       found.push_back({std::move(logged->query.text), logged->query.count * live.scale});
       logged.reset();
