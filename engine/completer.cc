@@ -35,7 +35,10 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
   ranker_.emplace(file);
   written_.emplace(file);
   live_ = std::make_unique<Live>(*popular_, folded_ ? &*folded_ : nullptr, &ranker_->words());
-  if (file.holds("words.tree.letter")) corrections_.emplace(file, *popular_);
+  if (file.holds("words.tree.letter") && file.holds("belief.linear")) {
+    corrections_.emplace(file, *popular_);
+    belief_.emplace(file);
+  }
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
   if (file.holds("ngram.words.text")) sources_.push_back(std::make_unique<Companions>(file));
   if (file.holds("popular.by_letters")) sources_.push_back(std::make_unique<Spellings>(file, *popular_));
@@ -68,24 +71,35 @@ Answer Completer::complete(const Request& request) const {
 
 Answer Completer::answer_to(const Request& request) const {
   const std::shared_ptr<const LiveState> live = changes();
-  if (ranker_) return show(request, propose(request, live.get()), live.get());
+  if (ranker_) return show(request, branches(request, live.get()), live.get());
   return model_ ? from_model(request) : from_popular(request);
 }
 
-Proposals Completer::propose(const Request& request) const { return propose(request, changes().get()); }
+std::vector<Branch> Completer::branches(const Request& request) const { return branches(request, changes().get()); }
 
-Proposals Completer::propose(const Request& request, const LiveState* live) const {
+std::vector<Branch> Completer::branches(const Request& request, const LiveState* live) const {
   if (!ranker_) throw std::invalid_argument("a model with a single part proposes nothing to rank");
   const Deadline deadline(request.options.deadline_ms);
   const Session session(request.context);
   SearchOptions options = request.options;
   // Whoever asks for fewer answers gets the first of the same.
   options.count = std::max(options.count, static_cast<std::size_t>(policy_.page));
-  Proposals proposals = gather(readings_of(request, live), session, options, deadline, live);
-  for (const Reading& correction : corrections_of(request, live)) {
-    proposals.add_branch(correction, gather_corrected(correction, session, options, deadline, live), request.typed);
+  std::vector<Branch> branches;
+  branches.push_back(
+      ranked({request.typed}, gather(readings_of(request, live), session, options, deadline, live), live));
+  std::vector<Reading> corrections = corrections_of(request, live);
+  if (!corrections.empty()) corrections = belief_->worth_completing(request.typed, std::move(corrections), policy_);
+  for (Reading& correction : corrections) {
+    Proposals proposals = gather_corrected(correction, session, options, deadline, live);
+    branches.push_back(ranked(std::move(correction), std::move(proposals), live));
   }
-  return proposals;
+  return branches;
+}
+
+Branch Completer::ranked(Reading reading, Proposals proposals, const LiveState* live) const {
+  std::vector<Features> features = ranker_->features(reading.text, proposals, live ? &live->words : nullptr);
+  Chances chances = ranker_->chances(features);
+  return {std::move(reading), std::move(proposals), std::move(features), std::move(chances)};
 }
 
 /// What the typed text may stand for, itself first. Where many queries go on from it, it is what was meant.
@@ -141,21 +155,17 @@ Proposals Completer::gather_corrected(const Reading& correction, const Session& 
   return proposals;
 }
 
-std::vector<Features> Completer::features(const Request& request, const Proposals& proposals) const {
-  const std::shared_ptr<const LiveState> live = changes();
-  return ranker_->features(request.typed, proposals, live ? &live->words : nullptr);
-}
-
-Answer Completer::show(const Request& request, Proposals proposals, const LiveState* live) const {
-  const std::vector<Features> rows = ranker_->features(request.typed, proposals, live ? &live->words : nullptr);
-  const std::vector<double> scores = ranker_->log_probabilities(rows);
+Answer Completer::show(const Request& request, std::vector<Branch> branches, const LiveState* live) const {
+  if (branches.size() > 1) join_branches(branches, belief_->log_probabilities(branches, policy_));
+  Proposals& proposals = branches.front().proposals;
+  const std::vector<double>& scores = branches.front().chances.scores;
   const double shift = request.options.conditional ? 0.0 : proposals.facts.log_probability;
   std::vector<PinnedCompletion> pinned;
   for (const Pin& pin : pins_for(live, request.typed)) {
     const auto place = static_cast<std::size_t>(&proposals.at(pin.text) - proposals.list().data());
     pinned.push_back({{pin.text, scores[place] + shift, Origin::popular}, pin.position});
   }
-  std::vector<Completion> shown = select({request, proposals, rows, scores, live}, policy_, ranker_->words());
+  std::vector<Completion> shown = select({request, proposals, branches.front().features, scores, live}, policy_, ranker_->words());
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, shown);
   return {std::move(shown), proposals.facts.timed_out, proposals.facts.cost};
 }

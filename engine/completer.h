@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rank/belief.h"
 #include "rank/policy.h"
 #include "rank/ranker.h"
 #include "readings/corrections.h"
@@ -42,9 +43,9 @@ class Completer {
 
   Answer complete(const Request& request) const;
 
-  /// What the sources propose before it is ranked, and its features: what the ranker is fitted to.
-  Proposals propose(const Request& request) const;
-  std::vector<Features> features(const Request& request, const Proposals& proposals) const;
+  /// The readings of the typed text, itself first, each with what the sources propose, its features and probabilities:
+  /// what the ranker and the belief in readings are fitted to.
+  std::vector<Branch> branches(const Request& request) const;
 
   /// What the typed text of a request may stand for, itself first, and what it may stand for if it was mistyped.
   std::vector<Reading> readings_of(const Request& request) const;
@@ -68,12 +69,13 @@ class Completer {
   Answer from_model(const Request& request) const;
   std::vector<Reading> readings_of(const Request& request, const LiveState* live) const;
   std::vector<Reading> corrections_of(const Request& request, const LiveState* live) const;
-  Proposals propose(const Request& request, const LiveState* live) const;
+  std::vector<Branch> branches(const Request& request, const LiveState* live) const;
+  Branch ranked(Reading reading, Proposals proposals, const LiveState* live) const;
   Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
                    const Deadline& deadline, const LiveState* live) const;
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
-  Answer show(const Request& request, Proposals proposals, const LiveState* live) const;
+  Answer show(const Request& request, std::vector<Branch> branches, const LiveState* live) const;
   std::shared_ptr<const LiveState> changes() const;
 
   Policy policy_;
@@ -84,6 +86,7 @@ class Completer {
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;
+  std::optional<Belief> belief_;  // in corrections
   Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
   std::unique_ptr<Live> live_;

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from halfword.search.model import import_engine
-from halfword.training.correcting import correction_places
 from halfword.training.offers import Offers, join
 from halfword.training.ranker import RankerWeights, _forward, _gradients, cross_entropy, feature_place, fit, quality
 
@@ -20,7 +19,6 @@ def made_up(prefixes: int, seed: int = 0) -> Offers:
     sizes = chance.integers(0, 6, prefixes)
     first = np.concatenate([[0], np.cumsum(sizes)])
     features = chance.normal(0, 1, (first[-1], FEATURES)).astype(np.float32)
-    features[:, correction_places()] = 0.0  # nothing was mistyped
     whole = np.zeros(first[-1], bool)
     for begin, end in pairwise(first):
         features[begin:end, :5] = chance.normal(0, 1, 5)

@@ -14,6 +14,7 @@ from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.model import engine_policy, import_engine, open_model_file
 from halfword.training.channel import Channel
 from halfword.training.companions import learn_companions
+from halfword.training.correcting import prior_arrays
 from halfword.training.folding import learn_forms
 from halfword.training.kneser_ney import Corpus
 from halfword.training.known_words import word_arrays
@@ -78,7 +79,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
         if toy.mistakes:
-            arrays |= word_tree(toy.counts) | Channel.read().arrays()
+            arrays |= word_tree(toy.counts) | Channel.read().arrays() | prior_arrays()
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())

@@ -155,14 +155,8 @@ nb::tuple search_cost(const Completer& completer, const std::string& typed, cons
 template <typename T>
 nb::bytes to_bytes(const std::vector<T>& values);
 
-/// What the sources propose for one prefix.
-struct Offer {
-  Proposals proposals;
-  std::vector<Features> features;
-};
-
-/// The same for Python: the texts, their features as 32-bit floats, the evidence for each, and facts about the prefix.
-nb::tuple to_python(const Offer& offer) {
+/// What the sources propose for one reading, for Python: the texts, their features as 32-bit floats, the evidence for each, and facts about the prefix.
+nb::tuple to_python(const Branch& offer) {
   nb::list texts;
   nb::list evidence;
   for (const Proposal& each : offer.proposals.list()) {
@@ -175,19 +169,41 @@ nb::tuple to_python(const Offer& offer) {
                         nb::make_tuple(facts.total, facts.distinct, facts.longer_total, facts.longer_distinct));
 }
 
+/// The readings of every prefix, with what was proposed for each.
+std::vector<std::vector<Branch>> branches_of(const Completer& completer, const std::vector<std::string>& prefixes,
+                                             const SearchOptions& options, std::size_t threads,
+                                             const std::vector<Context>& contexts) {
+  std::vector<std::vector<Branch>> all(prefixes.size());
+  nb::gil_scoped_release release;
+  parallel_for(prefixes.size(), threads,
+               [&](std::size_t i) { all[i] = completer.branches(request_of(prefixes, contexts, i, options)); });
+  return all;
+}
+
 nb::list propose_batch(const Completer& completer, const std::vector<std::string>& prefixes,
                        const SearchOptions& options, std::size_t threads, const std::vector<Context>& contexts) {
-  std::vector<Offer> offers(prefixes.size());
-  {
-    nb::gil_scoped_release release;
-    parallel_for(prefixes.size(), threads, [&](std::size_t i) {
-      const Request request = request_of(prefixes, contexts, i, options);
-      offers[i].proposals = completer.propose(request);
-      offers[i].features = completer.features(request, offers[i].proposals);
-    });
-  }
   nb::list list;
-  for (const Offer& offer : offers) list.append(to_python(offer));
+  for (const auto& branches : branches_of(completer, prefixes, options, threads, contexts)) {
+    list.append(to_python(branches.front()));
+  }
+  return list;
+}
+
+/// The corrections of every prefix, itself first: (text, features of belief, completions, their log-probabilities).
+nb::list read_batch(const Completer& completer, const std::vector<std::string>& prefixes, const SearchOptions& options,
+                    std::size_t threads) {
+  nb::list list;
+  for (const auto& branches : branches_of(completer, prefixes, options, threads, {})) {
+    nb::list readings;
+    for (const Branch& branch : branches) {
+      nb::list texts;
+      for (const Proposal& each : branch.proposals.list()) texts.append(each.text);
+      const BeliefFeatures features = belief_features(branches.front(), branch);
+      readings.append(nb::make_tuple(branch.reading.text, std::vector<double>(features.begin(), features.end()), texts,
+                                     branch.chances.scores));
+    }
+    list.append(readings);
+  }
   return list;
 }
 
@@ -453,11 +469,16 @@ NB_MODULE(_engine, module) {
       .def_rw("corrected_edit_cost", &Policy::corrected_edit_cost)
       .def_rw("corrected_fewest_letters", &Policy::corrected_fewest_letters)
       .def_rw("corrected_letters_for_two", &Policy::corrected_letters_for_two)
+      .def_rw("corrected_word_band", &Policy::corrected_word_band)
+      .def_rw("corrected_rare", &Policy::corrected_rare)
       .def_rw("corrected_enough_score", &Policy::corrected_enough_score)
       .def_rw("corrected_near_words", &Policy::corrected_near_words)
       .def_rw("corrected_beam", &Policy::corrected_beam)
       .def_rw("corrected_most_readings", &Policy::corrected_most_readings)
       .def_rw("corrected_band", &Policy::corrected_band)
+      .def_rw("corrected_more_odds", &Policy::corrected_more_odds)
+      .def_rw("corrected_least_odds", &Policy::corrected_least_odds)
+      .def_rw("corrected_most_completed", &Policy::corrected_most_completed)
       .def_rw("corrected_count", &Policy::corrected_count)
       .def_rw("corrected_word_slack", &Policy::corrected_word_slack)
       .def_rw("corrected_least_gain", &Policy::corrected_least_gain)
@@ -502,13 +523,15 @@ NB_MODULE(_engine, module) {
       .def(
           "corrections",
           [](const Completer& completer, std::string typed, const SearchOptions& options) {
-            std::vector<std::tuple<std::string, double, double, double, double>> found;
+            nb::list found;
             for (const Reading& each : completer.corrections_of({std::move(typed), options})) {
-              found.emplace_back(each.text, each.log_probability, each.edits, each.spaces, each.gain);
+              found.append(nb::make_tuple(each.text, each.log_probability, each.edits, each.spaces, each.gain,
+                                          each.word_gain, each.known, each.known_gain, each.begun, each.after,
+                                          each.total, each.typed_total));
             }
             return found;
           },
-          "prefix"_a, "options"_a)
+          "prefix"_a, "options"_a, "The fields of a Correction (`search/reference_corrections.py`), in its order.")
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
       .def("apply_changes", &apply_changes, "changes"_a, "scale"_a, "publish"_a = true)
       .def("clear_changes", [](const Completer& completer) { completer.live().clear(); })
@@ -518,6 +541,7 @@ NB_MODULE(_engine, module) {
       .def("count_of", &Completer::count_of, "query"_a)
       .def("propose_batch", &propose_batch, "prefixes"_a, "options"_a, "threads"_a,
            "contexts"_a = std::vector<Context>{})
+      .def("read_batch", &read_batch, "prefixes"_a, "options"_a, "threads"_a)
       .def(
           "segment",
           [](const Completer& completer, std::string_view query) {
@@ -586,6 +610,7 @@ NB_MODULE(_engine, module) {
             return likely_texts(source, prefix, policy, &Proposal::spellings);
           },
           "prefix"_a, "policy"_a);
+  module.def("belief_names", [] { return std::vector<std::string>(belief_names.begin(), belief_names.end()); });
   module.def("feature_names", [] { return std::vector<std::string>(feature_names.begin(), feature_names.end()); });
   module.def(
       "parallel_for",
@@ -599,6 +624,7 @@ NB_MODULE(_engine, module) {
       "size"_a, "threads"_a, "work"_a,
       "Call `work` as a batch calls the search: what the handling of errors is tested by.");
   module.attr("PREFIX_FEATURES") = prefix_features;
+  module.attr("KNOWN_AT_A_GLANCE") = known_at_a_glance;
   module.def("fold_keys", &fold_keys, "text"_a, "The keys of a normalised text.");
   module.def("covered_by", &covered_by, "text"_a, "key"_a,
              "How many bytes of a text stand for a key, if it begins so.");

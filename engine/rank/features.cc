@@ -13,7 +13,6 @@ constexpr double least_estimate = 1e-13;
 constexpr double most_words = 10.0;
 constexpr double most_unseen = 3.0;
 constexpr double most_copied = 4.0;
-constexpr double most_gain = 20.0;
 
 float& at(Features& features, Feature feature) { return features[static_cast<std::size_t>(feature)]; }
 
@@ -35,13 +34,13 @@ double spaces_from(std::string_view text, std::size_t begin) {
 /// What all sources together say of a proposal: counts are the evidence, the models' opinions the prior.
 class Estimator {
  public:
-  Estimator(const Mixture& mixture, const Proposals& proposals, std::size_t branch, const PrefixFacts& facts)
-      : discount_(mixture.discount) {
+  Estimator(const Mixture& mixture, const Proposals& proposals) : discount_(mixture.discount) {
+    const PrefixFacts& facts = proposals.facts;
     weight_ = mixture.least + mixture.breadth * std::pow(facts.distinct, mixture.growth);
     total_ = facts.total - discount_ * facts.distinct + weight_;
     const auto proposed = [&](double Proposal::* opinion) {
       return std::any_of(proposals.list().begin(), proposals.list().end(),
-                         [&](const Proposal& each) { return each.branch == branch && each.*opinion > 0.0; });
+                         [&](const Proposal& each) { return each.*opinion > 0.0; });
     };
     spellings_ = proposed(&Proposal::spellings) ? mixture.spellings : 0.0;
     companions_ = proposed(&Proposal::companions) ? mixture.companions * (1.0 - spellings_) : 0.0;
@@ -98,54 +97,16 @@ void add_session(const Proposal& proposal, const PrefixFacts& facts, Features& f
   set(features, Feature::session_shared_start, found.shared_start);
 }
 
-/// The score of the least likely proposal of a branch that the search found: what it did not find is hardly likelier.
-double lowest_found(const Proposals& proposals, std::size_t branch) {
+/// The score of the least likely proposal that the search found: what it did not find is hardly likelier.
+double lowest_found(const Proposals& proposals) {
   double lowest = 0.0;
   bool found = false;
   for (const Proposal& proposal : proposals.list()) {
-    if (!proposal.searched || proposal.branch != branch) continue;
+    if (!proposal.searched) continue;
     lowest = found ? std::min(lowest, proposal.model_score) : proposal.model_score;
     found = true;
   }
   return found ? std::max(lowest, least_score) : least_score;
-}
-
-/// What the features of all proposals of a branch depend on: a prefix, as it was typed or corrected.
-struct Shared {
-  Shared(std::string_view prefix, const Proposals& proposals, std::size_t branch, const PrefixFacts& known,
-         const Mixture& mixture)
-      : facts(known),
-        estimator(mixture, proposals, branch, facts),
-        features(prefix_part(prefix, facts)),
-        lowest(lowest_found(proposals, branch)),
-        breadth(std::log1p(facts.distinct)),
-        share_of(facts.total + 1.0),
-        log_share_of_none(std::log(0.5 / share_of)) {}
-
-  const PrefixFacts& facts;
-  Estimator estimator;
-  Features features;
-  double lowest;
-  double breadth;
-  double share_of;
-  double log_share_of_none;
-};
-
-/// What speaks for and against the correction that a proposal goes on from.
-void add_correction(std::string_view typed, const PrefixFacts& as_typed, const Branch& branch, Features& features) {
-  const double model_gain = branch.facts.log_probability - as_typed.log_probability;
-  set(features, Feature::corrected, 1.0);
-  set(features, Feature::corrected_cost, -branch.reading.log_probability);
-  set(features, Feature::corrected_edits, branch.reading.edits);
-  set(features, Feature::corrected_gain, std::clamp(branch.reading.gain, -most_gain, most_gain));
-  set(features, Feature::corrected_model_gain, std::clamp(model_gain, -most_gain, most_gain));
-  set(features, Feature::corrected_typed_total, std::log1p(as_typed.total));
-  set(features, Feature::corrected_unseen, as_typed.total == 0.0 ? 1.0 : 0.0);
-  set(features, Feature::corrected_total, std::log1p(branch.facts.total));
-  set(features, Feature::corrected_characters, std::log1p(characters_from(typed, 0)));
-  set(features, Feature::corrected_spaces, branch.reading.spaces);
-  set(features, Feature::corrected_typed, at(features, Feature::typed));
-  set(features, Feature::corrected_whole, at(features, Feature::added_characters) == 0.0F ? 1.0 : 0.0);
 }
 
 }  // namespace
@@ -158,30 +119,31 @@ double characters_from(std::string_view text, std::size_t begin) {
 
 std::vector<Features> features_of(std::string_view prefix, const Proposals& proposals, const Mixture& mixture,
                                   const Lexicon& words, const LiveFlags* live_words) {
-  std::vector<Shared> prefixes{{prefix, proposals, 0, proposals.facts, mixture}};
-  prefixes.reserve(1 + proposals.branches.size());
-  for (const Branch& branch : proposals.branches) {
-    prefixes.emplace_back(branch.reading.text, proposals, prefixes.size(), branch.facts, mixture);
-  }
+  const PrefixFacts& facts = proposals.facts;
+  const Estimator estimator(mixture, proposals);
+  const Features shared = prefix_part(prefix, facts);
+  const double lowest = lowest_found(proposals);
+  const double breadth = std::log1p(facts.distinct);
+  const double share_of = facts.total + 1.0;
+  const double log_share_of_none = std::log(0.5 / share_of);
   std::vector<Features> all;
   all.reserve(proposals.list().size());
   for (const Proposal& proposal : proposals.list()) {
-    const Shared& shared = prefixes[proposal.branch];
-    Features& each = all.emplace_back(shared.features);
+    Features& each = all.emplace_back(shared);
     const std::string_view matched = std::string_view(proposal.text).substr(0, proposal.matched);
     const double added = characters_from(proposal.text, proposal.matched);
     const double counted = proposal.count * std::exp(proposal.log_reading);
     const bool typed = proposal.count > 0.0;
-    set(each, Feature::estimate, shared.estimator.estimate(proposal));
-    set(each, Feature::model_score, proposal.searched ? std::max(proposal.model_score, least_score) : shared.lowest);
+    set(each, Feature::estimate, estimator.estimate(proposal));
+    set(each, Feature::model_score, proposal.searched ? std::max(proposal.model_score, least_score) : lowest);
     set(each, Feature::searched, proposal.searched ? 1.0 : 0.0);
     set(each, Feature::log_count, typed ? std::log1p(proposal.count) : 0.0);
-    set(each, Feature::log_share, typed ? std::log((counted + 0.5) / shared.share_of) : shared.log_share_of_none);
+    set(each, Feature::log_share, typed ? std::log((counted + 0.5) / share_of) : log_share_of_none);
     set(each, Feature::typed, typed ? 1.0 : 0.0);
     set(each, Feature::typed_once, proposal.count == 1.0 ? 1.0 : 0.0);
     set(each, Feature::added_characters, added);
     set(each, Feature::added_words, spaces_from(proposal.text, proposal.matched));
-    set(each, Feature::breadth_of_added, shared.breadth * added);
+    set(each, Feature::breadth_of_added, breadth * added);
     const std::size_t begun = matched.rfind(' ') + 1;  // where the word begins that is being typed
     const UnknownWords unknown = typed ? UnknownWords{} : words.unknown_words(from(proposal.text, begun), live_words);
     set(each, Feature::unseen_words, std::min(static_cast<double>(unknown.unseen), most_unseen));
@@ -189,8 +151,7 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
     set(each, Feature::log_companions, log_of(proposal.companions));
     set(each, Feature::log_spellings, log_of(proposal.spellings));
     set(each, Feature::folded, proposal.log_reading);
-    if (shared.facts.session_size > 0.0) add_session(proposal, shared.facts, each);
-    if (proposal.branch > 0) add_correction(prefix, proposals.facts, proposals.branches[proposal.branch - 1], each);
+    if (facts.session_size > 0.0) add_session(proposal, facts, each);
   }
   return all;
 }

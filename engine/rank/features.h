@@ -50,22 +50,10 @@ enum class Feature : std::size_t {
   session_overlap_with_last,
   session_shared_start,
   folded,
-  corrected,
-  corrected_cost,
-  corrected_edits,
-  corrected_gain,
-  corrected_model_gain,
-  corrected_typed_total,
-  corrected_unseen,
-  corrected_total,
-  corrected_characters,
-  corrected_spaces,
-  corrected_typed,
-  corrected_whole,
 };
 
 constexpr std::size_t prefix_features = 5;
-constexpr std::array<const char*, 49> feature_names{"log_distinct",
+constexpr std::array<const char*, 37> feature_names{"log_distinct",
                                                     "log_total",
                                                     "after_space",
                                                     "typed_words",
@@ -101,19 +89,7 @@ constexpr std::array<const char*, 49> feature_names{"log_distinct",
                                                     "session_overlap",
                                                     "session_overlap_with_last",
                                                     "session_shared_start",
-                                                    "folded",
-                                                    "corrected",
-                                                    "corrected_cost",
-                                                    "corrected_edits",
-                                                    "corrected_gain",
-                                                    "corrected_model_gain",
-                                                    "corrected_typed_total",
-                                                    "corrected_unseen",
-                                                    "corrected_total",
-                                                    "corrected_characters",
-                                                    "corrected_spaces",
-                                                    "corrected_typed",
-                                                    "corrected_whole"};
+                                                    "folded"};
 using Features = std::array<float, feature_names.size()>;
 
 /// How the sources' opinions become one first estimate (see `search/reference_ranker.py`); fitted, and kept in the

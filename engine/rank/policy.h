@@ -43,11 +43,16 @@ struct Policy {
   double corrected_edit_cost{};
   double corrected_fewest_letters{};
   double corrected_letters_for_two{};
+  double corrected_word_band{};
+  double corrected_rare{};
   double corrected_enough_score{};
   double corrected_near_words{};
   double corrected_beam{};
   double corrected_most_readings{};
   double corrected_band{};
+  double corrected_more_odds{};
+  double corrected_least_odds{};
+  double corrected_most_completed{};
   double corrected_count{};
   double corrected_word_slack{};
   double corrected_least_gain{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace halfword {
 namespace {
@@ -68,7 +69,7 @@ double RankerWeights::worth_of_none(const Features& features) const {
   return worth;
 }
 
-std::vector<double> RankerWeights::log_probabilities(std::span<const Features> features) const {
+Chances RankerWeights::chances(std::span<const Features> features) const {
   if (features.empty()) return {};
   std::vector<double> worths;
   worths.reserve(features.size());
@@ -80,17 +81,17 @@ std::vector<double> RankerWeights::log_probabilities(std::span<const Features> f
   for (const double worth : worths) sum += std::exp(worth - peak);
   const double normaliser = peak + std::log(sum);
   for (double& worth : worths) worth -= normaliser;
-  return worths;
+  return {std::move(worths), none - normaliser};
 }
 
 Ranker::Ranker(const ModelFile& file) : mixture_(read_mixture(file)), words_(file), alone_(file, "ranker") {
   if (file.holds("ranker.session.mean")) in_session_.emplace(file, "ranker.session");
 }
 
-std::vector<double> Ranker::log_probabilities(std::span<const Features> features) const {
+Chances Ranker::chances(std::span<const Features> features) const {
   if (features.empty()) return {};
   const bool has_context = features.front()[static_cast<std::size_t>(Feature::session_size)] > 0.0F;
-  return (has_context && in_session_ ? *in_session_ : alone_).log_probabilities(features);
+  return (has_context && in_session_ ? *in_session_ : alone_).chances(features);
 }
 
 }  // namespace halfword

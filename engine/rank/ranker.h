@@ -12,6 +12,12 @@
 
 namespace halfword {
 
+/// The log-probabilities of all proposals for a prefix, and of none of them.
+struct Chances {
+  std::vector<double> scores;
+  double log_none = 0.0;
+};
+
 /// Turns the features of all proposals for a prefix into one probability each.
 ///
 ///     x = (features − mean) / scale
@@ -24,8 +30,7 @@ class RankerWeights {
   /// The arrays of a model file whose names begin so.
   RankerWeights(const ModelFile& file, const std::string& part);
 
-  /// The log-probabilities of proposals with these features.
-  std::vector<double> log_probabilities(std::span<const Features> features) const;
+  Chances chances(std::span<const Features> features) const;
 
  private:
   double worth_of(const Features& features, std::vector<float>& sums) const;
@@ -54,8 +59,7 @@ class Ranker {
 
   const Lexicon& words() const { return words_; }
 
-  /// The log-probabilities of proposals with these features.
-  std::vector<double> log_probabilities(std::span<const Features> features) const;
+  Chances chances(std::span<const Features> features) const;
 
  private:
   Mixture mixture_;

@@ -20,6 +20,9 @@ struct Way {
   double edits;
   double log_count;  // of its words together: the sum of their log-counts less those of all words, but for one
   double spaces = 0.0;
+  double word_gain = 0.0;  // log_count less that of what was typed
+  bool known = false;      // what was typed are words too
+  double after = 0.0;      // letters typed after the last mistake
 };
 
 /// The beginning of a reading.
@@ -29,6 +32,12 @@ struct Path {
   double edits = 0.0;
   double spaces = 0.0;
   double log_prior = 0.0;
+  double word_gain = 0.0;
+  double known = 0.0;
+  double known_gain = 0.0;
+  double begun = 0.0;
+  double after = 0.0;
+  double total = 0.0;  // how often queries were typed that begin so
   bool seen = true;  // queries begin so
   bool as_typed = true;
 
@@ -101,25 +110,43 @@ class Corrections::Reader {
     const std::u32string& word = spelled_[place];
     const bool whole = !is_last(place);
     std::vector<Way> ways;
-    const double log_typed = log_count_of(word, whole).value_or(log_unknown());
+    const std::optional<double> known = log_count_of(word, whole);
+    const double log_typed = known.value_or(log_unknown());
     ways.push_back({std::string(typed_[place]), 0.0, 0.0, log_typed});
     if (static_cast<double>(word.size()) < policy_.corrected_fewest_letters || word.size() > longest_word) return ways;
     add_near(word, whole, log_typed, ways);
     add_split(word, whole, ways);
+    compare(ways, log_typed, known.has_value());
     return ways;
   }
 
+  /// Note how much more often the words of each way are typed than those it is for.
+  void compare(std::vector<Way>& ways, double log_typed, bool known) const {
+    for (Way& way : ways) {
+      if (way.edits == 0.0) continue;
+      way.word_gain = way.log_count - log_typed;
+      way.known = known;
+    }
+  }
+
   void add_near(const std::u32string& word, bool whole, double log_typed, std::vector<Way>& ways) {
-    const double least = log_typed - policy_.corrected_word_slack;
-    const auto keep = static_cast<std::size_t>(policy_.corrected_near_words);
-    std::vector<NearWord> found = near_words_.find(word, {whole, 1, keep, least, policy_.corrected_edit_cost});
-    const double explained = std::max(log_typed, found.empty() ? log_typed : found.front().score());
-    const bool rare = explained < policy_.corrected_enough_score;
-    if (rare && static_cast<double>(word.size()) >= policy_.corrected_letters_for_two) {
-      found = near_words_.find(word, {whole, 2, keep, least, policy_.corrected_edit_cost});
+    NearOptions options{whole,
+                        1,
+                        static_cast<std::size_t>(policy_.corrected_near_words),
+                        log_typed - policy_.corrected_word_slack,
+                        policy_.corrected_word_band,
+                        policy_.corrected_edit_cost};
+    std::vector<NearWord> found = near_words_.find(word, options);
+    const bool long_enough = static_cast<double>(word.size()) >= policy_.corrected_letters_for_two;
+    const bool explained = !found.empty() && found.front().score() >= policy_.corrected_enough_score;
+    if (long_enough && log_typed <= policy_.corrected_rare && !explained) {
+      options.most_edits = 2;
+      if (!found.empty()) options.least_score = std::max(options.least_score, found.front().score() - options.band);
+      found = near_words_.find(word, options);
     }
     for (const NearWord& near : found) {
       ways.push_back({unspelled(near.letters), near.cost, static_cast<double>(near.edits), near.log_count});
+      ways.back().after = static_cast<double>(near.after);
     }
   }
 
@@ -138,6 +165,7 @@ class Corrections::Reader {
       if (best && log_count <= best->log_count) continue;
       std::string text = unspelled(letters.substr(0, cut)) + ' ' + unspelled(rest);
       best = Way{std::move(text), edit_cost(channel_.join(), 1.0), 1.0, log_count, 1.0};
+      best->after = static_cast<double>(rest.size());
     }
     if (best) ways.push_back(std::move(*best));
   }
@@ -154,7 +182,12 @@ class Corrections::Reader {
       std::string text(typed_[place]);
       text.append(sign).append(typed_[place + 1]);
       ways.push_back({std::move(text), edit_cost(channel_.split(), 1.0), 1.0, *log_count, 1.0});
+      ways.back().after = static_cast<double>(spelled_[place + 1].size());
     }
+    const std::optional<double> first = log_count_of(spelled_[place], true);
+    const std::optional<double> second = log_count_of(spelled_[place + 1], !is_last(place + 1));
+    const double log_typed = first.value_or(log_unknown()) + second.value_or(log_unknown()) - log_all();
+    compare(ways, log_typed, first.has_value() && second.has_value());
     return ways;
   }
 
@@ -167,8 +200,14 @@ class Corrections::Reader {
       next.cost += way.cost;
       next.edits += way.edits;
       next.spaces += way.spaces;
+      next.word_gain += way.word_gain;
+      if (way.known) next.known += 1.0;
+      if (way.known) next.known_gain += way.word_gain;
+      if (is_last(place)) next.begun += way.edits;
+      next.after = way.edits > 0.0 ? way.after : path.after + static_cast<double>(spelled_[place].size() + 1);
       next.as_typed = path.as_typed && way.edits == 0.0;
       const double total = path.seen ? queries_.total_of(next.text) : 0.0;
+      next.total = total;
       next.seen = total > 0.0;
       next.log_prior =
           next.seen ? std::log(total) : path.log_prior + policy_.corrected_new_words + way.log_count - log_all();
@@ -203,8 +242,9 @@ class Corrections::Reader {
       if (std::any_of(readings.begin(), readings.end(), same)) continue;
       if (!readings.empty() && path.score() < best - policy_.corrected_band) break;
       if (readings.empty()) best = path.score();
-      readings.push_back(
-          {path.text, -path.cost, ReadingKind::corrected, path.edits, path.spaces, path.log_prior - typed->log_prior});
+      readings.push_back({path.text, -path.cost, ReadingKind::corrected, path.edits, path.spaces,
+                          path.log_prior - typed->log_prior, path.word_gain, path.known, path.known_gain, path.begun, path.after,
+                          path.total, typed->total});
     }
     return readings;
   }

@@ -6,6 +6,14 @@
 
 namespace halfword {
 
+void PrefixFacts::add_cost(const PrefixFacts& other) {
+  timed_out = timed_out || other.timed_out;
+  cost.pieces_read += other.cost.pieces_read;
+  cost.longest = std::max(cost.longest, other.cost.longest);
+  cost.rows = std::max(cost.rows, other.cost.rows);
+  cost.multiplications += other.cost.multiplications;
+}
+
 Proposal& Proposals::at(std::string text) {
   if (2 * (list_.size() + 1) > slots_.size()) rehash(std::max<std::size_t>(128, 2 * slots_.size()));
   if (list_.empty()) list_.reserve(slots_.size() / 2);
@@ -26,23 +34,6 @@ Proposal& Proposals::at(std::string text, double log_reading, std::size_t matche
     proposal.matched = matched;
   }
   return proposal;
-}
-
-void Proposals::add_branch(const Reading& correction, Proposals proposed, std::string_view typed) {
-  branches.push_back({correction, proposed.facts});
-  facts.timed_out = facts.timed_out || proposed.facts.timed_out;
-  facts.cost.pieces_read += proposed.facts.cost.pieces_read;
-  facts.cost.longest = std::max(facts.cost.longest, proposed.facts.cost.longest);
-  facts.cost.rows = std::max(facts.cost.rows, proposed.facts.cost.rows);
-  facts.cost.multiplications += proposed.facts.cost.multiplications;
-  for (Proposal& each : proposed.list_) {
-    if (each.text.starts_with(typed)) continue;
-    const std::size_t before = list_.size();
-    Proposal& proposal = at(each.text);
-    if (list_.size() == before) continue;
-    proposal = std::move(each);
-    proposal.branch = branches.size();
-  }
 }
 
 /// The slot of a text, or the empty one where it belongs.

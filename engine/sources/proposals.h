@@ -40,7 +40,7 @@ struct Proposal {
   SessionEvidence session;
   double log_reading = 0.0;  // log p(typed | the reading it was found by)
   std::size_t matched = 0;   // its bytes that stand for the typed text
-  std::size_t branch = 0;    // the correction it goes on from, from 1 on; 0 if it goes on from what was typed
+  std::size_t branch = 0;    // the reading it goes on from, 0: the text as typed, or a folded one
 };
 
 /// What is known of the prefix.
@@ -59,12 +59,9 @@ struct PrefixFacts {
   double begun_characters = 0.0;  // bytes of the word that is being typed; 0 without a session
   bool timed_out = false;
   Cost cost;
-};
 
-/// A correction of what was typed, and what is known of it as a prefix.
-struct Branch {
-  Reading reading;
-  PrefixFacts facts;
+  /// Count what the search for another reading took as well.
+  void add_cost(const PrefixFacts& other);
 };
 
 /// The proposals of all sources for one request, each text once.
@@ -83,20 +80,10 @@ class Proposals {
     if (std::erase_if(list_, unwanted) > 0) rehash(slots_.size());
   }
 
-  /// Add what was proposed for a correction of the typed text. What goes on from the typed text is left out, and a text
-  /// that is there already stays as it is.
-  void add_branch(const Reading& correction, Proposals proposed, std::string_view typed);
-
-  /// What is known of the prefix that a proposal goes on from.
-  const PrefixFacts& facts_of(const Proposal& proposal) const {
-    return proposal.branch == 0 ? facts : branches[proposal.branch - 1].facts;
-  }
-
   std::vector<Proposal>& list() { return list_; }
   const std::vector<Proposal>& list() const { return list_; }
 
   PrefixFacts facts;
-  std::vector<Branch> branches;
 
  private:
   void rehash(std::size_t slots);

@@ -91,13 +91,24 @@ WordTree::WordTree(const ModelFile& file, const std::string& part)
   if (!sound) throw ModelFileError("the tree of the part " + part + " makes no sense");
 }
 
-WordTree::Node WordTree::child(Node node, char32_t letter) const {
-  const auto [begin, end] = children(node);
-  const auto first = letter_.begin() + begin;
-  const auto last = letter_.begin() + end;
-  const auto is_before = [&](std::uint16_t place, char32_t wanted) { return alphabet_[place] < wanted; };
-  const auto found = std::lower_bound(first, last, letter, is_before);
-  return found != last && alphabet_[*found] == letter ? static_cast<Node>(found - letter_.begin()) : none;
+std::size_t WordTree::place_of(char32_t letter) const {
+  const auto found = std::lower_bound(alphabet_.begin(), alphabet_.end(), static_cast<std::uint32_t>(letter));
+  const bool known = found != alphabet_.end() && *found == letter;
+  return known ? static_cast<std::size_t>(found - alphabet_.begin()) : alphabet_.size();
+}
+
+WordTree::Node WordTree::child_at(Node node, std::size_t place) const {
+  auto [begin, end] = children(node);
+  while (begin < end) {
+    const Node middle = begin + (end - begin) / 2;
+    if (letter_[middle] == place) return middle;
+    if (letter_[middle] < place) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return none;
 }
 
 }  // namespace halfword

@@ -41,8 +41,14 @@ class WordTree {
 
   char32_t letter(Node node) const { return alphabet_[letter_[node]]; }
 
-  /// The child of a node with this letter, or none.
-  Node child(Node node, char32_t letter) const;
+  /// The place of a node's letter in the alphabet, and of any letter; past its end if no word has that letter.
+  std::size_t place(Node node) const { return letter_[node]; }
+  std::size_t place_of(char32_t letter) const;
+  std::span<const std::uint32_t> alphabet() const { return alphabet_; }
+
+  /// The child of a node with this letter, or with the letter at this place of the alphabet; or none.
+  Node child(Node node, char32_t letter) const { return child_at(node, place_of(letter)); }
+  Node child_at(Node node, std::size_t place) const;
 
   /// Whether a word ends here, and the logarithm of how often it was typed.
   bool is_word(Node node) const { return word_[node] > 0; }

@@ -48,23 +48,29 @@ class Policy:
     folded_log_probability: float = -1.0  # log p(typed | a text with accents or signs that were left out)
     composing_log_probability: float = -0.7  # log p(typed | a text whose syllable is half typed): every second time
     folded_most_readings: float = 2.0  # texts besides the one as typed that a search sets out from
-    # Typing mistakes (chosen by hand on a few mistakes of aol-1m's validation split, docs/research/typos.md).
-    corrected_most_queries: float = 30.0  # looked for where fewer queries than this go on from the text as typed
+    # Typing mistakes: how much work is done to find corrections (chosen so that little is missed of what unlimited work
+    # finds on validation rows, docs/research/typos.md). How far a correction is believed is fitted, not chosen.
+    corrected_most_queries: float = 300.0  # looked for where fewer queries than this go on from the text as typed
     corrected_edit_cost: float = 3.0  # nats of the likeliest mistakes; others cost more (`training/channel.py`)
-    corrected_fewest_letters: float = 3.0  # a shorter word is left as it is
-    corrected_letters_for_two: float = 6.0  # two mistakes in one word are looked for from this length on
-    corrected_enough_score: float = 1.0  # two mistakes are not looked for where one explains the word so well: the
-    # logarithm of how often the other word was typed, less the cost of the mistake
-    corrected_near_words: float = 4.0  # words that one typed word may stand for
-    corrected_beam: float = 8.0  # readings of the first words that are followed
-    corrected_most_readings: float = 2.0  # corrections that are searched
-    corrected_band: float = 2.0  # nats by which a further correction may be less likely than the best one
-    corrected_count: float = 5.0  # completions of a correction that are looked for
-    corrected_word_slack: float = 5.0  # nats by which a near word, less its mistakes, may be rarer than the typed one
-    corrected_least_gain: float = -3.0  # nats by which a correction must be likelier than the text as typed
+    corrected_fewest_letters: float = 2.0  # a shorter word is left as it is
+    corrected_letters_for_two: float = 5.0  # two mistakes in one word are looked for from this length on,
+    corrected_rare: float = 0.0  # and where the logarithm of how often the word was typed is at most this
+    corrected_enough_score: float = 0.0  # and where no word with one mistake explains it so well: the logarithm of how
+    # often that was typed, less the cost of the mistake
+    corrected_word_band: float = 4.0  # nats by which a further near word may be less likely than the likeliest
+    corrected_near_words: float = 8.0  # words that one typed word may stand for
+    corrected_beam: float = 12.0  # readings of the first words that are followed
+    corrected_most_readings: float = 8.0  # corrections that are glanced at
+    corrected_band: float = 30.0  # nats by which a further correction may be less likely than the best one
+    corrected_more_odds: float = 0.0  # nats added to the odds of every correction: more of them, or fewer
+    corrected_least_odds: float = -2.5  # logarithm of the odds that a correction must have at a glance to be completed,
+    corrected_most_completed: float = 3.0  # and the number of corrections that are
+    corrected_count: float = 6.0  # completions of a correction that are looked for
+    corrected_word_slack: float = 6.0  # nats by which a near word, less its mistakes, may be rarer than the typed one
+    corrected_least_gain: float = -10.0  # nats by which a correction must be likelier than the text as typed
     corrected_unknown_count: float = 0.1  # how often a word was typed, so to say, that nobody typed
     corrected_new_words: float = -2.0  # nats for a word after which the beginning is one that nobody typed
-    corrected_most_steps: float = 3000.0  # in the tree of words, for one prefix
+    corrected_most_steps: float = 400.0  # in the tree of words, for one prefix
     # What is shown.
     page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same
     length_penalty: float = 0.05  # nats per added character in the order of the answers: a short beginning helps more
@@ -125,11 +131,16 @@ LIMITS: dict[str, tuple[float, float]] = {
     "corrected_edit_cost": (0.0, 30.0),
     "corrected_fewest_letters": (1.0, 100.0),
     "corrected_letters_for_two": (1.0, 100.0),
+    "corrected_rare": (-30.0, 30.0),
     "corrected_enough_score": (-30.0, 30.0),
+    "corrected_word_band": (0.0, 30.0),
     "corrected_near_words": (1.0, 100.0),
     "corrected_beam": (1.0, 100.0),
     "corrected_most_readings": (0.0, 100.0),
     "corrected_band": (0.0, 30.0),
+    "corrected_more_odds": (-100.0, 100.0),
+    "corrected_least_odds": (-100.0, 100.0),
+    "corrected_most_completed": (0.0, 100.0),
     "corrected_count": (1.0, 100.0),
     "corrected_word_slack": (0.0, 30.0),
     "corrected_least_gain": (-30.0, 30.0),

@@ -21,17 +21,10 @@ The features that the ranker looks at, those of the prefix first:
 - `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say;
 - `invented_words`: those of the unseen words that the background does not know either, three at most;
 - `session_…`: what the session's earlier queries say; `reference_session.py` explains them;
-- `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed;
-- `corrected…`: 0 unless q goes on from a correction of the prefix (`reference_corrections.py`), which is completed as
-  if it had been typed, so that all other features are those of the corrected prefix. `corrected` is 1; `corrected_cost`
-  is −log p(typed | corrected), `corrected_edits` the number of mistakes, `corrected_spaces` that of mistakes in spaces;
-  `corrected_gain` is how much likelier the correction is by its words, `corrected_model_gain` by the language model,
-  both as differences of logarithms; `corrected_typed_total` and `corrected_total` are log(1 + how often queries were
-  typed that begin so), as typed and as corrected, and `corrected_unseen` whether the former are none;
-  `corrected_characters` is log(1 + the length of the typed text); `corrected_typed` tells whether q was typed before,
-  and `corrected_whole` whether it is the corrected prefix itself.
+- `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed.
 
-A query that was found by another reading counts only as much as that reading is likely, in C(q), C(p) and N(p); what
+A correction of the typed text (`reference_corrections.py`) is completed as if it had been typed; `reference_belief.py`
+tells how far it is believed. A query that was found by another reading counts only as much as that reading is likely, in C(q), C(p) and N(p); what
 it has beyond the prefix is what it has beyond that reading.
 """
 
@@ -45,18 +38,19 @@ from numpy.typing import NDArray
 
 from halfword.core.context import normalise_context
 from halfword.core.folding import covered, keys
-from halfword.core.options import DEFAULTS, Invent, SearchOptions
+from halfword.core.options import DEFAULTS, Invent, SearchOptions, Typos
 from halfword.core.policy import Policy
 from halfword.core.text import normalise_prefix
 from halfword.core.words import words_in
 from halfword.search.model import Answer, Completion
+from halfword.search.reference_belief import PlainBelief
+from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import Readings, folded_queries
 from halfword.search.reference_selection import select
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
-_CORRECTED = 12  # features of corrections
 
 Search = Callable[[str, SearchOptions, int, Readings], Sequence[Completion]]  # prefix, options, surplus, other readings
 Opinion = Callable[[str], Sequence[tuple[str, float]]]  # prefix → texts and their probabilities
@@ -127,7 +121,6 @@ def features_of(
             *_own(text, each, facts, lowest, words),
             *session.features(prefix, text),
             each.log_reading,
-            *[0.0] * _CORRECTED,  # it goes on from the text as typed
         ]
         for text, each in proposals.items()
     }
@@ -182,15 +175,17 @@ class PlainWeights:
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._arrays = {name: array.astype(float) for name, array in arrays.items()}
 
-    def log_probabilities(self, features: Mapping[str, Sequence[float]]) -> dict[str, float]:
-        """Return the log-probability of each text."""
+    def log_probabilities(self, features: Mapping[str, Sequence[float]]) -> tuple[dict[str, float], float]:
+        """Return the log-probability of each text, and of none of them."""
+        if not features:
+            return {}, 0.0
         weights = self._arrays
         scaled = {text: (np.array(row) - weights["mean"]) / weights["scale"] for text, row in features.items()}
         worths = {text: self._worth(row) for text, row in scaled.items()}
         prefix = next(iter(scaled.values()))[: len(weights["none"]) - 1]
         none = float(weights["none"] @ np.append(prefix, 1.0))
         normaliser = float(np.logaddexp.reduce([none, *worths.values()]))
-        return {text: worth - normaliser for text, worth in worths.items()}
+        return {text: worth - normaliser for text, worth in worths.items()}, none - normaliser
 
     def _worth(self, row: NDArray[np.float64]) -> float:
         weights = self._arrays
@@ -208,10 +203,12 @@ class PlainRanker:
         self._alone = PlainWeights({name: array for name, array in named.items() if "session." not in name})
         self._in_session = PlainWeights(of_session) if of_session else self._alone
 
-    def log_probabilities(self, features: Mapping[str, Sequence[float]], *, context: bool) -> dict[str, float]:
-        """Return the log-probability of each text."""
+    def log_probabilities(
+        self, features: Mapping[str, Sequence[float]], *, context: bool
+    ) -> tuple[dict[str, float], float]:
+        """Return the log-probability of each text, and of none of them."""
         weights = self._in_session if context else self._alone
-        return weights.log_probabilities(features) if features else {}
+        return weights.log_probabilities(features)
 
 
 def _matched(text: str, typed: str) -> int:
@@ -229,6 +226,15 @@ def _found_by(text: str, typed: str, others: Readings) -> Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class PlainMistakes:
+    """What is needed to correct typing mistakes."""
+
+    corrections: PlainCorrections
+    belief: PlainBelief
+    log_probability: Callable[[str], float]  # of a prefix, by the language model
+
+
+@dataclass(frozen=True, slots=True)
 class PlainPipeline:
     """Sources, ranker and policy over a popularity index and a language model."""
 
@@ -240,14 +246,13 @@ class PlainPipeline:
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
     readings: Callable[[str], Readings] = lambda prefix: ()
+    mistakes: "PlainMistakes | None" = None
 
     def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         """Return the likeliest completions, best first."""
         prefix, session = normalise_prefix(prefix), PlainSession(normalise_context(context))
-        wanted = max(options.count, int(self.policy.page))
-        facts, proposals = self.propose(prefix, session, replace(options, count=wanted))
-        features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words, session)
-        scores = self.ranker.log_probabilities(features, context=bool(session.queries))
+        page = replace(options, count=max(options.count, int(self.policy.page)))
+        proposals, scores, corrected = self._joined(prefix, session, page)
         shown = select(
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
@@ -260,10 +265,49 @@ class PlainPipeline:
             self.policy,
             empty=not prefix,
         )
-        return Answer(Completion(text, scores[text], self._origin(text, proposals[text], session)) for text in shown)
+        return Answer(
+            Completion(
+                text, scores[text], self._origin(text, proposals[text], session), corrected=text in corrected
+            )
+            for text in shown
+        )
 
-    def propose(self, prefix: str, session: PlainSession, options: SearchOptions) -> tuple[Facts, dict[str, Proposal]]:
-        """Return what is known of a prefix, and what all sources propose."""
+    def _joined(
+        self, prefix: str, session: PlainSession, options: SearchOptions
+    ) -> tuple[dict[str, Proposal], dict[str, float], set[str]]:
+        """Return the proposals of all readings, their scores, and those that go on from a correction."""
+        found, chances, none = self._ranked(prefix, session, options)
+        mistakes = self.mistakes
+        known = sum(query.startswith(prefix) for query in self.counts)
+        if mistakes is None or options.typos is Typos.OFF or known >= self.policy.corrected_most_queries:
+            return found, chances, set()
+        corrections = mistakes.belief.worth_completing(prefix, mistakes.corrections.corrections(prefix))
+        fewer = replace(options, count=min(options.count, int(self.policy.corrected_count)))
+        branches = [self._ranked(each.text, session, fewer, corrected=True) for each in corrections]
+        gains = [mistakes.log_probability(each.text) - mistakes.log_probability(prefix) for each in corrections]
+        nones = [none, *(branch[2] for branch in branches)]
+        beliefs = mistakes.belief.log_probabilities(prefix, corrections, gains, nones)
+        scores = {text: chance + beliefs[0] for text, chance in chances.items()}
+        corrected: set[str] = set()
+        for (proposals, others, _), belief in zip(branches, beliefs[1:], strict=True):
+            for text, chance in others.items():
+                if not text.startswith(prefix) and chance + belief > scores.get(text, -math.inf):
+                    found[text], scores[text] = proposals[text], chance + belief
+                    corrected.add(text)
+        return found, scores, corrected
+
+    def _ranked(
+        self, prefix: str, session: PlainSession, options: SearchOptions, *, corrected: bool = False
+    ) -> tuple[dict[str, Proposal], dict[str, float], float]:
+        """Return the proposals for one reading, their log-probabilities, and that of none of them."""
+        facts, proposals = self.propose(prefix, session, options, corrected=corrected)
+        features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words, session)
+        return proposals, *self.ranker.log_probabilities(features, context=bool(session.queries))
+
+    def propose(
+        self, prefix: str, session: PlainSession, options: SearchOptions, *, corrected: bool = False
+    ) -> tuple[Facts, dict[str, Proposal]]:
+        """Return what is known of a prefix, and what all sources propose; a corrected one may be the whole query."""
         typed = {query: count for query, count in self.counts.items() if query.startswith(prefix)}
         longer = {query: count for query, count in typed.items() if query != prefix}
         facts = Facts(sum(typed.values()), len(typed), sum(longer.values()), len(longer))
@@ -275,7 +319,8 @@ class PlainPipeline:
         facts = self._with_folded(facts, folded)
         for query, log_reading in folded.items():
             proposals[query] = Proposal(log_reading=log_reading, matched=_matched(query, prefix))
-        others = self.readings(prefix) if options.fold and len(typed) < self.policy.folded_most_queries else ()
+        folds = options.fold and not corrected and len(typed) < self.policy.folded_most_queries
+        others = self.readings(prefix) if folds else ()
         surplus = int(self.policy.surplus_factor * options.count)
         for completion in self.search(prefix, self._effort(options, facts), surplus, others):
             found = _found_by(completion.text, prefix, others)
@@ -293,6 +338,8 @@ class PlainPipeline:
             proposals.setdefault(text, Proposal()).copied = True
         for text in session.extensions(prefix, self.counts):
             proposals.setdefault(text, Proposal())
+        if corrected and prefix in self.counts:
+            proposals.setdefault(prefix, Proposal())
         for text, proposal in proposals.items():
             proposal.count = self.counts.get(text, 0)
             proposal.matched = proposal.matched or len(prefix)

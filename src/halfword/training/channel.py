@@ -81,12 +81,16 @@ def learn_channel(data: Dataset) -> "Channel":
 
 def is_correction(typed: str, meant: str, counts: Mapping[str, int]) -> bool:
     """Tell whether the second of two queries is what was meant by the first."""
+    return counts.get(meant, 0) > counts.get(typed, 0) and are_alike(typed, meant)
+
+
+def are_alike(typed: str, meant: str) -> bool:
+    """Tell whether two queries differ in one or two letters, and none is only the beginning of the other."""
     return (
         len(typed) >= _SHORTEST
         and typed != meant
         and abs(len(typed) - len(meant)) <= _MOST_EDITS
         and len(set(typed) ^ set(meant)) <= 2 * _MOST_EDITS
-        and counts.get(meant, 0) > counts.get(typed, 0)
         and not typed.startswith(meant)
         and not meant.startswith(typed)
         and distance(typed, meant) <= _MOST_EDITS

@@ -1,87 +1,184 @@
-"""When a correction is to be believed: the weights of the ranker's features that begin with `corrected`.
+"""How far a correction is to be believed: weights that turn what speaks for it into odds against the text as typed.
 
-They are fitted after all the others and alone, so what goes on from the typed text is ranked as it is without them.
-The rows are natural ones, in which a correction is nearly always wrong, and mistyped ones. The loss is the same
-cross-entropy, which is convex in these weights; Newton's method finds its minimum.
+`engine/rank/belief.h` has the formula, `search/reference_belief.py` explains the features. The rows are natural ones, in
+which what was typed is right, and mistyped ones. The weights are those under which what people meant is the likeliest:
+
+    −log Σ over readings of p(reading) · p(what was meant | reading)
+
+where the ranker tells the latter. They start from weights that ship (`models/belief.json`, made by
+`benchmarks/belief_prior.py` from public logs) and pay for leaving them, so a log with few rows stays near them.
+
+There are two sets of weights: with the first, which know a correction only at a glance, it is decided which corrections
+are worth completing.
 """
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfword.search.model import import_engine
-from halfword.training.offers import Offers
+from halfword.core.model_file import Array
+from halfword.core.options import UNFILTERED, Typos
+from halfword.search.model import Model, engine_options, import_engine
+from halfword.training.offers import Asked
 
-_STEPS = 8
-_HALVINGS = 6  # of a step that goes too far
-_PENALTY = 1.0  # of half the squared weights, in prefixes
+PRIOR = Path(__file__).parent.parent / "models" / "belief.json"
+PARTS = ("glance", "belief")
+NATURAL = 12_000  # natural prefixes that are asked
+_MISTYPED = 0.25  # mistyped prefixes for each natural one, so to say: some natural ones are mistakes themselves
+_NOT_FOUND = 0.3  # what a natural prefix counts whose query is not found anyway
+_CLOSENESS = 3.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
+_STEPS = 600
+_RATE = 0.02  # of Adam, at its highest
+_TOGETHER = 1024  # prefixes that are asked at once, on all cores
+_UNLIKELY = -60.0  # the logarithm of what was not proposed
 
 Doubles = NDArray[np.float64]
 
 
-def correction_places() -> list[int]:
-    """Return where the features of corrections stand in a row of features."""
-    return [place for place, name in enumerate(import_engine().feature_names()) if name.startswith("corrected")]
+@dataclass(frozen=True, slots=True)
+class BeliefWeights:
+    """The arrays of one set of weights; `engine/rank/belief.h` explains them."""
+
+    mean: Doubles  # (features)
+    scale: Doubles  # (features)
+    linear: Doubles  # (features)
+    hidden: Doubles  # (units, features)
+    hidden_bias: Doubles  # (units)
+    output: Doubles  # (units)
+
+    @classmethod
+    def read(cls, part: str, path: Path = PRIOR) -> Self:
+        """Read weights that were written as JSON, such as those that ship."""
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[part]
+        return cls(**{name: np.array(value, np.float64) for name, value in values.items()})
+
+    @classmethod
+    def blank(cls, rows: "ReadRows", units: int, chance: np.random.Generator) -> Self:
+        """Return weights that say nothing yet of features that are as large as those of some rows."""
+        features = rows.features[:, 1:][rows.there[:, 1:]]
+        size = features.shape[1]
+        mean, scale = features.mean(0), features.std(0) + 1e-3
+        mean[0], scale[0] = 0.0, 1.0  # the feature that is always 1
+        hidden = chance.normal(0, size**-0.5, (units, size))
+        return cls(mean, scale, np.zeros(size), hidden, np.zeros(units), np.zeros(units))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all weights by name."""
+        return {each.name: np.round(getattr(self, each.name), 4).tolist() for each in fields(self)}
+
+    def arrays(self, part: str) -> dict[str, Array]:
+        """Return the weights as arrays of a model file."""
+        return {f"{part}.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in self._values().items()}
+
+    def _values(self) -> dict[str, Doubles]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-def fit_corrections(scores: Doubles, none: Doubles, columns: Doubles, offers: Offers) -> Doubles:
-    """Return the weights of the features of corrections.
-
-    `scores` and `none` are the log-probabilities of all proposals and of "none of these" without these features;
-    `columns` (proposals, weights) are the features.
-    """
-    problem = _Problem.of(scores, none, columns, offers)
-    values = np.zeros(columns.shape[1])
-    if not problem.size:
-        return values
-    for _ in range(_STEPS):
-        step = problem.step(values)
-        values = min((values - step / 2**each for each in range(_HALVINGS)), key=problem.loss)
-    return values
+def prior_arrays() -> dict[str, Array]:
+    """Return the weights that ship, as arrays of a model file."""
+    return {name: array for part in PARTS for name, array in BeliefWeights.read(part).arrays(part).items()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Problem:
-    """The prefixes that have a correction; the others do not depend on the weights."""
+class ReadRows:
+    """The readings of prefixes, as typed first, and how likely what was meant is by each."""
 
-    scores: Doubles  # (proposals)
-    none: Doubles  # (prefixes)
-    columns: Doubles  # (proposals, weights)
-    owner: NDArray[np.int64]  # (proposals): the number of its prefix
-    whole: NDArray[np.bool_]  # (proposals): whether it is what was meant
-    size: int  # prefixes
+    features: Doubles  # (prefixes, readings, features)
+    there: NDArray[np.bool_]  # (prefixes, readings)
+    chances: Doubles  # (prefixes, readings): log p(what was meant | reading)
+    worth: Doubles  # (prefixes): what each row counts
 
-    @classmethod
-    def of(cls, scores: Doubles, none: Doubles, columns: Doubles, offers: Offers) -> "_Problem":
-        owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
-        corrected = np.zeros(len(offers), bool)
-        corrected[owner[columns.any(axis=1)]] = True
-        inside = corrected[owner]
-        number = np.cumsum(corrected) - 1
-        parts = scores[inside], none[corrected], columns[inside], number[owner[inside]], offers.whole[inside]
-        return cls(*parts, int(corrected.sum()))
 
-    def loss(self, values: Doubles) -> float:
-        chances, none = self._log_chances(values)
-        found = np.bincount(self.owner, self.whole, self.size) > 0
-        return float(_PENALTY / 2 * values @ values - chances[self.whole].sum() - none[~found].sum())
+def read_rows(model: Model, natural: Sequence[Asked], mistyped: Sequence[Asked]) -> ReadRows:
+    """Ask a model for the readings of natural and of mistyped prefixes; those without a correction are left out."""
+    share = _MISTYPED * len(natural) / max(len(mistyped), 1)
+    rows = [*_read(model, natural, True, 1.0), *_read(model, mistyped, False, share)]
+    size = max((len(row.chances) for row in rows), default=1)
+    features = np.zeros((len(rows), size, len(import_engine().belief_names())))
+    there = np.zeros((len(rows), size), bool)
+    chances = np.full((len(rows), size), _UNLIKELY)
+    for place, row in enumerate(rows):
+        features[place, : len(row.features)] = row.features
+        there[place, : len(row.features)] = True
+        chances[place, : len(row.chances)] = row.chances
+    return ReadRows(features, there, chances, np.array([row.worth for row in rows]))
 
-    def step(self, values: Doubles) -> Doubles:
-        """Return what Newton's method would take off the weights."""
-        chances = np.exp(self._log_chances(values)[0])
-        gradient = (chances - self.whole) @ self.columns + _PENALTY * values
-        means = np.zeros((self.size, len(values)))
-        np.add.at(means, self.owner, chances[:, None] * self.columns)
-        curvature = (self.columns * chances[:, None]).T @ self.columns - means.T @ means
-        step = np.linalg.solve(curvature + _PENALTY * np.eye(len(values)), gradient)
-        return np.asarray(step, np.float64)
 
-    def _log_chances(self, values: Doubles) -> tuple[Doubles, Doubles]:
-        """Return the log-probabilities of all proposals, and of none of them."""
-        worths = self.scores + self.columns @ values
-        peak = self.none.copy()
-        np.maximum.at(peak, self.owner, worths)
-        total = np.exp(self.none - peak) + np.bincount(self.owner, np.exp(worths - peak[self.owner]), self.size)
-        normaliser = peak + np.log(total)
-        return worths - normaliser[self.owner], self.none - normaliser
+@dataclass(frozen=True, slots=True)
+class _Row:
+    features: list[list[float]]
+    chances: list[float]
+    worth: float
+
+
+def _read(model: Model, asked: Sequence[Asked], natural: bool, worth: float) -> list[_Row]:
+    options, rows = engine_options(replace(UNFILTERED, fold=False, typos=Typos.AUTO)), []
+    for begin in range(0, len(asked), _TOGETHER):
+        some = asked[begin : begin + _TOGETHER]
+        for each, readings in zip(some, model._engine.read_batch([one.prefix for one in some], options, 0), strict=True):
+            chances = [
+                scores[texts.index(each.query)] if each.query in texts else _UNLIKELY for _, _, texts, scores in readings
+            ]
+            if natural:  # a correction is wrong, whatever it leads to
+                found = chances[0] > _UNLIKELY
+                chances = [chances[0] if found else 0.0] + [_UNLIKELY] * (len(chances) - 1)
+                counts = worth if found else worth * _NOT_FOUND
+            else:
+                counts = worth if max(chances) > _UNLIKELY else 0.0
+            if counts and len(readings) > 1:
+                rows.append(_Row([features for _, features, _, _ in readings], chances, counts))
+    return rows
+
+
+def fit_belief(prior: BeliefWeights, rows: ReadRows, *, glance: bool, closeness: float = _CLOSENESS) -> BeliefWeights:
+    """Return the weights under which what was meant is the likeliest, held near the prior."""
+    if not len(rows.worth):
+        return prior
+    scaled = (rows.features - prior.mean) / prior.scale
+    if glance:
+        known = import_engine().KNOWN_AT_A_GLANCE
+        scaled[:, :, known:] = 0.0
+    start = {name: getattr(prior, name) for name in ("linear", "hidden", "hidden_bias", "output")}
+    values, total = dict(start), float(rows.worth.sum())
+    means = {name: np.zeros_like(value) for name, value in values.items()}
+    squares = {name: np.zeros_like(value) for name, value in values.items()}
+    for step in range(1, _STEPS + 1):
+        gradients = _gradients(values, scaled, rows)
+        for name in values:
+            slope = gradients[name] / total + closeness / total * (values[name] - start[name])
+            means[name] += 0.1 * (slope - means[name])
+            squares[name] += 0.001 * (slope**2 - squares[name])
+            moved = means[name] / (1 - 0.9**step) / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
+            values[name] = values[name] - _RATE * (1 - step / (_STEPS + 1)) * moved
+    if glance:  # what is not known yet is 0 in the engine
+        values["linear"] = np.where(np.arange(len(prior.linear)) < known, values["linear"], 0.0)
+        values["hidden"] = np.where(np.arange(len(prior.linear)) < known, values["hidden"], 0.0)
+    return replace(prior, **values)
+
+
+def _gradients(values: dict[str, Doubles], scaled: Doubles, rows: ReadRows) -> dict[str, Doubles]:
+    """Return the gradients of the cross-entropy, summed over the rows."""
+    sums = scaled @ values["hidden"].T + values["hidden_bias"]  # (prefixes, readings, units)
+    slope = 1 / (1 + np.abs(sums))
+    odds = scaled @ values["linear"] + (sums * slope) @ values["output"]
+    odds[:, 0] = 0.0
+    odds = np.where(rows.there, odds, -np.inf)
+    beliefs = np.exp(odds - odds.max(1, keepdims=True))
+    beliefs /= beliefs.sum(1, keepdims=True)
+    joint = beliefs * np.exp(rows.chances - rows.chances.max(1, keepdims=True))
+    meant = joint / joint.sum(1, keepdims=True)  # how likely each reading is, given what was meant
+    error = (beliefs - meant) * rows.worth[:, None]
+    error[:, 0] = 0.0
+    flat, wrong = scaled.reshape(-1, scaled.shape[2]), error.reshape(-1)
+    wrong_sums = (wrong[:, None] * values["output"]) * slope.reshape(-1, slope.shape[2]) ** 2
+    return {
+        "linear": wrong @ flat,
+        "hidden": wrong_sums.T @ flat,
+        "hidden_bias": wrong_sums.sum(0),
+        "output": wrong @ (sums * slope).reshape(-1, slope.shape[2]),
+    }

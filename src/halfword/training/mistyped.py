@@ -1,30 +1,76 @@
-"""Mistyped prefixes, and what was meant: the rows from which the ranker learns when a correction is to be believed.
+"""Natural and mistyped prefixes, and what was meant: the rows from which belief in corrections is learned.
 
-Those of the validation split's own sessions are the best: a query and, right after it, what was meant. Where there are
-few of them, or none because the log has no sessions, mistakes are made in validation queries as the channel makes them.
+Mistakes of the validation split's own sessions are the best: a query and, right after it, what was meant. There are two
+kinds: what was meant is a query of the log; or it is new, but its words are far more frequent than those mistyped. Where
+there are few of them, or none because the log has no sessions, mistakes are made in validation queries as the channel
+makes them. Natural rows that were corrected right after are no natural rows.
 """
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 
 from halfword.core.metrics import SHORTEST_PREFIX
+from halfword.core.model_file import Array
+from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
-from halfword.training.channel import Channel, Pair, mine, mistype
-from halfword.training.offers import Asked
+from halfword.data.sessions import TypedRow
+from halfword.search.model import load
+from halfword.training.channel import Channel, Pair, are_alike, mine, mistype
+from halfword.training.correcting import NATURAL, PARTS, BeliefWeights, fit_belief, read_rows
+from halfword.training.offers import Asked, at_hashed_prefix
+from halfword.training.word_tree import count_words
 
-MOST = 3_000  # mistyped prefixes
+MOST = 4_000  # mistyped prefixes
 _SHORTEST = 5  # characters of a query in which a mistake is made
 _TIMES = 2  # prefixes of each pair
+_OFTEN = 5  # what was meant is new, but each of its other words was typed so often,
+_FACTOR = 20  # and so many times as often as the words mistyped
 
 
-def mistyped_rows(data: Dataset, channel: Channel) -> list[Asked]:
-    """Return mistyped prefixes of the validation split, each with the query that was meant."""
+def learn_belief(path: Path, data: Dataset, channel: Channel) -> dict[str, Array]:
+    """Return how far corrections are believed, fitted to what a model file makes of validation rows."""
+    natural, mistyped = belief_rows(data, channel)
+    rows = read_rows(load(path, cache=False), natural, mistyped)
+    fitted = {part: fit_belief(BeliefWeights.read(part), rows, glance=part == "glance") for part in PARTS}
+    return {name: array for part, weights in fitted.items() for name, array in weights.arrays(part).items()}
+
+
+def belief_rows(data: Dataset, channel: Channel) -> tuple[list[Asked], list[Asked]]:
+    """Return natural and mistyped prefixes of the validation split, each with the query that was meant."""
     chance = random.Random(4)
-    counts = data.counts(Split.TRAIN)
-    pairs = list(mine(data.sessions(Split.VALID), counts))
+    pairs = list(corrections(data.sessions(Split.VALID), data.counts(Split.TRAIN)))
+    mistakes = {pair.typed for pair in pairs}
+    rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY and row not in mistakes]
+    natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
+    return natural, _mistyped(pairs, rows, channel, chance)
+
+
+def corrections(sessions: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Iterator[Pair]:
+    """Yield the queries that were corrected by the next one, be it a query of the log or one of its words."""
+    yield from mine(sessions, counts)
+    words = count_words(counts)
+    for session in sessions:
+        for typed, meant in pairwise(session):
+            if not counts.get(typed) and not counts.get(meant) and are_alike(typed, meant):
+                if _is_of_better_words(typed, meant, words):
+                    yield Pair(typed, meant)
+
+
+def _is_of_better_words(typed: str, meant: str, words: Mapping[str, int]) -> bool:
+    wrong, right = Counter(typed.split()) - Counter(meant.split()), Counter(meant.split()) - Counter(typed.split())
+    if not wrong or not right:
+        return False
+    least = min(words.get(word, 0) for word in right)
+    return least >= _OFTEN and least >= _FACTOR * min(words.get(word, 0) for word in wrong)
+
+
+def _mistyped(pairs: Sequence[Pair], rows: Sequence[str], channel: Channel, chance: random.Random) -> list[Asked]:
     found = [_cut(pair, chance) for pair in pairs for _ in range(_TIMES)]
-    rows = [row for row in dict.fromkeys(data.rows(Split.VALID)) if len(row) >= _SHORTEST]
-    made = _made(chance.sample(rows, min(max(0, MOST - len(found)), len(rows))), channel, chance)
+    some = [row for row in dict.fromkeys(rows) if len(row) >= _SHORTEST]
+    made = _made(chance.sample(some, min(max(0, MOST - len(found)), len(some))), channel, chance)
     return chance.sample(found, min(MOST, len(found))) + made
 
 

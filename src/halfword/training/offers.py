@@ -65,10 +65,10 @@ def at_every_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
     ]
 
 
-def collect(model: Model, prefixes: Iterable[Asked], typos: Typos = Typos.OFF) -> Offers:
+def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
     """Ask a model at prefixes."""
     # In a log every prefix is spelled as its query is: what is found by folding would always look wrong.
-    options = engine_options(replace(UNFILTERED, fold=False, typos=typos))
+    options = engine_options(replace(UNFILTERED, fold=False, typos=Typos.OFF))
     size = len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []

@@ -19,12 +19,10 @@ import numpy as np
 
 from halfword.core import metrics
 from halfword.core.model_file import Array
-from halfword.core.options import Typos
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, import_engine, load
-from halfword.training.correcting import correction_places, fit_corrections
 from halfword.training.offers import Asked, Floats, Offers, at_every_prefix, at_hashed_prefix, collect, join
 from halfword.training.showing import fit_showing
 
@@ -128,7 +126,7 @@ class RankerWeights:
         return {f"{part}.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
-def fit_ranker(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked] = ()) -> tuple[dict[str, Array], Policy]:
+def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
     prior = RankerWeights.read()
     model = load(path, cache=False)
@@ -139,8 +137,6 @@ def fit_ranker(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked] = ()
     alone = [TypedRow(row.query) for row in rows]
     asked = collect(model, at_hashed_prefix(alone))
     weights = fit(prior, join([asked, collect(model, at_every_prefix(alone[:WALKED]))]))
-    natural = at_hashed_prefix(alone) + at_every_prefix(alone[:WALKED])
-    weights = _with_corrections(weights, collect(model, [*natural, *mistyped], Typos.AUTO))
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
     return arrays, _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
@@ -158,18 +154,6 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
         return start
     asked = at_hashed_prefix(with_context) + at_every_prefix(with_context[:WALKED_IN_SESSIONS])
     return fit(start, collect(model, asked), epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
-
-
-def _with_corrections(weights: RankerWeights, offers: Offers) -> RankerWeights:
-    """Return the weights with those that tell when a correction is to be believed; the others stay."""
-    places = correction_places()
-    linear = weights.linear.copy()
-    linear[places] = 0.0
-    plain = replace(weights, linear=linear)
-    made = _forward(plain, offers)
-    columns = ((offers.features[:, places] - weights.mean[places]) / weights.scale[places]).astype(np.float64)
-    linear[places] = fit_corrections(made.log_probabilities, made.log_none, columns, offers)
-    return replace(plain, linear=linear)
 
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:

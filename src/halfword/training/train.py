@@ -206,7 +206,8 @@ def _fitted(
     if not ranked and not {"ngram", "network"} <= parts:
         return arrays, DEFAULT_POLICY, ()
     from halfword.training.channel import learn_channel
-    from halfword.training.mistyped import mistyped_rows
+    from halfword.training.correcting import prior_arrays
+    from halfword.training.mistyped import learn_belief
     from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
 
@@ -231,8 +232,12 @@ def _fitted(
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
             write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
-            weights, policy = fit_ranker(path, rows, mistyped_rows(data, channel))
+            weights, policy = fit_ranker(path, rows)
             arrays = arrays | weights
+            progress(Event("fitting the belief in corrections"))
+            thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
+            write_model(path, arrays | prior_arrays(), card, policy=thorough, features=features)
+            arrays = arrays | learn_belief(path, data, channel)
     return arrays, policy, features
 
 

@@ -1,0 +1,87 @@
+"""Fit the belief in corrections that ships with the package, from logs that may be learned from; prints JSON.
+
+    python benchmarks/belief_prior.py DATA... -o src/halfword/models/belief.json
+
+For each dataset a model of popularity and memory is trained without its validation and test rows, and asked at natural
+and mistyped prefixes of its validation split. What is printed is how many rows were read.
+"""
+
+import argparse
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from halfword.core.model_file import read_header, write_model
+from halfword.core.verify import read_arrays
+from halfword.data.dataset import Dataset, open_dataset
+from halfword.search.model import import_engine, load
+from halfword.training.channel import Channel, learn_channel
+from halfword.training.correcting import PARTS, PRIOR, BeliefWeights, ReadRows, fit_belief, read_rows
+from halfword.training.mistyped import belief_rows
+from halfword.training.options import NO_BACKGROUND, TrainOptions
+from halfword.training.train import train
+
+UNITS = 8
+
+
+def rows_of(data: Dataset, channel: Channel) -> ReadRows:
+    """Return what a model of the train split reads in prefixes of the validation split."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.halfword"
+        train(data, path, TrainOptions(parts=("popular", "ngram"), background=NO_BACKGROUND, hold_out=True))
+        header = read_header(path)
+        thorough = replace(header.policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
+        write_model(path, read_arrays(path, header), header.card, policy=thorough, features=header.features)
+        return read_rows(load(path, cache=False), *belief_rows(data, channel))
+
+
+def joined(each: list[ReadRows]) -> ReadRows:
+    """Return the rows of several logs as one."""
+    readings = max(rows.there.shape[1] for rows in each)
+
+    def widened(values: np.ndarray, fill: float) -> np.ndarray:
+        room = [(0, 0), (0, readings - values.shape[1]), *[(0, 0)] * (values.ndim - 2)]
+        return np.pad(values, room, constant_values=fill)
+
+    return ReadRows(
+        np.concatenate([widened(rows.features, 0.0) for rows in each]),
+        np.concatenate([widened(rows.there, False) for rows in each]),
+        np.concatenate([widened(rows.chances, -60.0) for rows in each]),
+        np.concatenate([rows.worth for rows in each]),
+    )
+
+
+def blank() -> dict[str, BeliefWeights]:
+    """Return weights that believe nothing, with which a first model can be trained."""
+    size = len(import_engine().belief_names())
+    linear = np.where(np.arange(size) == 0, -10.0, 0.0)
+    one = BeliefWeights(np.zeros(size), np.ones(size), linear, np.zeros((1, size)), np.zeros(1), np.zeros(1))
+    return {part: one for part in PARTS}
+
+
+def write(weights: dict[str, BeliefWeights], path: Path) -> None:
+    """Write weights as JSON."""
+    path.write_text(json.dumps({part: each.to_json() for part, each in weights.items()}) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Train, read, fit, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("--output", "-o", type=Path, default=PRIOR)
+    asked = parser.parse_args()
+    write(blank(), PRIOR)
+    datasets = [open_dataset(path) for path in asked.data]
+    each = [rows_of(data, learn_channel(data)) for data in datasets]
+    rows, chance = joined(each), np.random.default_rng(0)
+    start = BeliefWeights.blank(rows, UNITS, chance)
+    fitted = {part: fit_belief(start, rows, glance=part == "glance", closeness=1.0) for part in PARTS}
+    write(fitted, asked.output)
+    print(json.dumps({"rows": {str(path.name): len(one.worth) for path, one in zip(asked.data, each, strict=True)}}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+#include "rank/belief.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "rank/features.h"
+
+namespace halfword {
+namespace {
+
+constexpr double most_gain = 20.0;  // beyond it differences mean nothing
+constexpr std::size_t most_hidden = 1024;
+
+double limited(double gain) { return std::clamp(gain, -most_gain, most_gain); }
+
+std::span<const float> read(const ModelFile& file, const std::string& name, std::size_t size) {
+  const std::span<const float> values = file.array<float>(name);
+  const auto sound = [](float value) { return std::isfinite(value) && std::abs(value) < 1e6F; };
+  if (values.size() != size || !std::all_of(values.begin(), values.end(), sound)) {
+    throw ModelFileError(name + " makes no sense");
+  }
+  return values;
+}
+
+}  // namespace
+
+BeliefFeatures glance_at(std::string_view typed, const Reading& correction) {
+  return {1.0,
+          -correction.log_probability,
+          correction.edits,
+          correction.spaces,
+          limited(correction.gain),
+          correction.typed_total == 0.0 ? 1.0 : 0.0,
+          std::log1p(correction.typed_total),
+          std::log1p(correction.total),
+          std::log1p(characters_from(typed, 0)),
+          correction.known,
+          limited(correction.known_gain),
+          limited(correction.word_gain),
+          correction.begun,
+          static_cast<double>(std::count(typed.begin(), typed.end(), ' ')),
+          std::log1p(correction.after)};
+}
+
+BeliefFeatures belief_features(const Branch& as_typed, const Branch& corrected) {
+  BeliefFeatures features = glance_at(as_typed.reading.text, corrected.reading);
+  const PrefixFacts& before = as_typed.proposals.facts;
+  const PrefixFacts& facts = corrected.proposals.facts;
+  features[known_at_a_glance] = limited(facts.log_probability - before.log_probability);
+  features[known_at_a_glance + 1] = std::max(corrected.chances.log_none, -most_gain);
+  features[known_at_a_glance + 2] = std::max(as_typed.chances.log_none, -most_gain);
+  return features;
+}
+
+BeliefWeights::BeliefWeights(const ModelFile& file, const std::string& part) {
+  constexpr std::size_t known = belief_names.size();
+  const std::size_t units = file.array<float>(part + ".output").size();
+  if (units > most_hidden) throw ModelFileError(part + " has too many hidden units");
+  mean_ = read(file, part + ".mean", known);
+  scale_ = read(file, part + ".scale", known);
+  linear_ = read(file, part + ".linear", known);
+  hidden_ = read(file, part + ".hidden", units * known);
+  hidden_bias_ = read(file, part + ".hidden_bias", units);
+  output_ = read(file, part + ".output", units);
+  const auto positive = [](float value) { return value >= 1e-6F; };
+  if (!std::all_of(scale_.begin(), scale_.end(), positive)) throw ModelFileError(part + ".scale makes no sense");
+}
+
+double BeliefWeights::log_odds(const BeliefFeatures& features) const {
+  BeliefFeatures scaled{};
+  double odds = 0.0;
+  for (std::size_t i = 0; i < scaled.size(); ++i) {
+    scaled[i] = (features[i] - mean_[i]) / scale_[i];
+    odds += linear_[i] * scaled[i];
+  }
+  for (std::size_t unit = 0; unit < output_.size(); ++unit) {
+    double sum = hidden_bias_[unit];
+    for (std::size_t i = 0; i < scaled.size(); ++i) sum += hidden_[unit * scaled.size() + i] * scaled[i];
+    odds += output_[unit] * sum / (1.0 + std::abs(sum));
+  }
+  return odds;
+}
+
+std::vector<Reading> Belief::worth_completing(std::string_view typed, std::vector<Reading> corrections,
+                                              const Policy& policy) const {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < corrections.size(); ++i) {
+    const double odds = glance_.log_odds(glance_at(typed, corrections[i])) + policy.corrected_more_odds;
+    if (odds >= policy.corrected_least_odds) order.emplace_back(-odds, i);
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), static_cast<std::size_t>(policy.corrected_most_completed)));
+  std::vector<Reading> worth;
+  for (const auto& [odds, place] : order) worth.push_back(std::move(corrections[place]));
+  return worth;
+}
+
+std::vector<double> Belief::log_probabilities(std::span<const Branch> branches, const Policy& policy) const {
+  std::vector<double> odds{0.0};
+  for (const Branch& each : branches.subspan(1)) {
+    odds.push_back(belief_.log_odds(belief_features(branches.front(), each)) + policy.corrected_more_odds);
+  }
+  const double peak = *std::max_element(odds.begin(), odds.end());
+  double sum = 0.0;
+  for (const double each : odds) sum += std::exp(each - peak);
+  for (double& each : odds) each -= peak + std::log(sum);
+  return odds;
+}
+
+void join_branches(std::vector<Branch>& branches, std::span<const double> beliefs) {
+  Branch& joined = branches.front();
+  std::vector<double>& scores = joined.chances.scores;
+  PrefixFacts& facts = joined.proposals.facts;
+  for (double& score : scores) score += beliefs.front();
+  for (std::size_t number = 1; number < branches.size(); ++number) {
+    Branch& branch = branches[number];
+    facts.add_cost(branch.proposals.facts);
+    for (std::size_t i = 0; i < branch.features.size(); ++i) {
+      Proposal& each = branch.proposals.list()[i];
+      if (each.text.starts_with(joined.reading.text)) continue;
+      const double score = branch.chances.scores[i] + beliefs[number];
+      const std::size_t before = scores.size();
+      Proposal& place = joined.proposals.at(each.text);
+      const auto at = static_cast<std::size_t>(&place - joined.proposals.list().data());
+      if (at < before && scores[at] >= score) continue;
+      scores.resize(joined.proposals.list().size());
+      joined.features.resize(scores.size());
+      scores[at] = score;
+      joined.features[at] = branch.features[i];
+      place = std::move(each);
+      place.branch = number;
+    }
+  }
+}
+
+}  // namespace halfword
