@@ -2,7 +2,7 @@
 
 `engine/rank/ranker.h` has the formula, `search/reference_ranker.py` the same in plain Python. The weights are those
 under which the queries that people went on to type are the likeliest: cross-entropy over the proposals and "none of
-these", at one prefix of many queries and at every prefix of some. They start from weights that ship with the package
+these", at one prefix of every query and at some others. They start from weights that ship with the package
 (`models/ranker.json`, made by `benchmarks/ranker_prior.py` from public logs) and pay for leaving them, so a log with
 few validation rows stays near them. Requests with a context have weights of their own. These start from the weights
 without context and are fitted to rows with the queries before them; so sessions change nothing for other requests.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from halfword.core import metrics
 from halfword.core.model_file import Array
@@ -23,13 +24,12 @@ from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, import_engine, load
-from halfword.training.offers import Asked, Floats, Offers, at_every_prefix, at_hashed_prefix, collect, join
+from halfword.training.offers import Asked, Floats, Offers, at_hashed_prefix, at_some_prefixes, collect, join
 from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
-ASKED = 20_000  # validation queries that are asked at one prefix each,
-WALKED = 4_000  # and so many of them at every prefix;
-WALKED_IN_SESSIONS = 2_000  # rows that have a context are asked with it too, so many of them at every prefix
+ASKED = 40_000  # validation queries that are asked at one prefix each,
+WALKED = 0.25  # and so many times as many prefixes of any length
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
 _EPOCHS = 12
@@ -128,6 +128,11 @@ class RankerWeights:
 
 def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
+    with threadpool_limits(1, "blas"):  # the products are small: threads would only wait for each other
+        return _fitted(path, typed)
+
+
+def _fitted(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
     prior = RankerWeights.read()
     model = load(path, cache=False)
     rows = sample_rows(typed, ASKED)
@@ -135,11 +140,17 @@ def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Pol
         session = RankerWeights.read(part="session")
         return prior.arrays() | session.arrays("ranker.session"), DEFAULT_POLICY
     alone = [TypedRow(row.query) for row in rows]
-    asked = collect(model, at_hashed_prefix(alone))
-    weights = fit(prior, join([asked, collect(model, at_every_prefix(alone[:WALKED]))]))
-    policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
+    asked, elsewhere = at_hashed_prefix(alone), _walked(alone)
+    offers = collect(model, asked)
+    weights = fit(prior, join([offers, collect(model, elsewhere)]))
+    policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, offers))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
-    return arrays, _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
+    return arrays, _showing(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
+
+
+def _walked(rows: Sequence[TypedRow]) -> list[Asked]:
+    """Return prefixes of any length: what is shown between the prefixes that are judged must make sense too."""
+    return at_some_prefixes(rows, int(WALKED * len(rows)))
 
 
 def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow]) -> RankerWeights:
@@ -152,8 +163,8 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
     start = weights.moved(RankerWeights.read(), RankerWeights.read(part="session"), share)
     if not with_context:
         return start
-    asked = at_hashed_prefix(with_context) + at_every_prefix(with_context[:WALKED_IN_SESSIONS])
-    return fit(start, collect(model, asked), epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
+    asked = collect(model, at_hashed_prefix(with_context) + _walked(with_context))
+    return fit(start, asked, epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
 
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
@@ -163,10 +174,10 @@ def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
     return collect(model, [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
 
 
-def _showing(policy: Policy, weights: RankerWeights, offers: Offers) -> Policy:
+def _showing(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) -> Policy:
     """Return the policy with what is worth showing."""
     invented = offers.features[:, feature_place("invented_words")] > 0
-    return fit_showing(policy, offers, np.exp(_forward(weights, offers).log_probabilities), invented)
+    return fit_showing(policy, offers, np.exp(_forward(weights, offers).log_probabilities), invented, rows)
 
 
 def sample_rows(rows: Sequence[TypedRow], size: int) -> list[TypedRow]:
@@ -184,14 +195,15 @@ def fit(prior: RankerWeights, offers: Offers, *, epochs: int = _EPOCHS, closenes
     """Return the weights that make what people typed the likeliest, held near the prior."""
     chance = np.random.default_rng(0)
     starts = [(begin, min(begin + _BATCH, len(offers))) for begin in range(0, len(offers), _BATCH)]
-    shuffled = _shuffled(offers, chance)
+    shuffled = _shuffled(replace(offers, features=_scaled(prior, offers)), chance)
     values = {name: getattr(prior, name).astype(np.float64) for name in _FITTED}
     adam = _Adam(values)
     for epoch in range(epochs):
         for step, number in enumerate(chance.permutation(len(starts))):
             progress = (epoch + step / len(starts)) / epochs
             weights = replace(prior, **{name: value.astype(np.float32) for name, value in values.items()})
-            gradients = _gradients(weights, shuffled.part(*starts[number]))
+            some = shuffled.part(*starts[number])
+            gradients = _gradients(weights, _judged(weights, some, some.features), some)
             for name in _FITTED:
                 gradients[name] += closeness / len(offers) * (values[name] - getattr(prior, name))
             values = adam.step(values, gradients, _RATE * (1 - progress))
@@ -242,36 +254,48 @@ class _Forward:
     owner: np.ndarray  # (proposals): the number of its prefix
 
 
+def _scaled(weights: RankerWeights, offers: Offers) -> Floats:
+    return (offers.features - weights.mean) / weights.scale
+
+
 def _forward(weights: RankerWeights, offers: Offers) -> _Forward:
-    scaled = (offers.features - weights.mean) / weights.scale
+    return _judged(weights, offers, _scaled(weights, offers))
+
+
+def _judged(weights: RankerWeights, offers: Offers, scaled: Floats) -> _Forward:
+    """Return what the ranker makes of offers whose features have been scaled."""
     sums = scaled @ weights.hidden.T + weights.hidden_bias
     worths = scaled @ weights.linear + (sums / (1 + np.abs(sums))) @ weights.output
-    owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
+    sizes = np.diff(offers.first)
+    owner = np.repeat(np.arange(len(offers)), sizes)
     shared = len(weights.none) - 1
     prefix = np.ones((len(offers), shared + 1), np.float32)
-    has_any = np.diff(offers.first) > 0
-    prefix[has_any, :shared] = scaled[offers.first[:-1][has_any], :shared]
+    has_any = sizes > 0
+    begins = offers.first[:-1][has_any]
+    prefix[has_any, :shared] = scaled[begins, :shared]
     none = prefix @ weights.none
     peak = none.copy()
-    np.maximum.at(peak, owner, worths)
+    if len(begins):
+        peak[has_any] = np.maximum(peak[has_any], np.maximum.reduceat(worths, begins))
     sums_of = np.exp(none - peak) + np.bincount(owner, np.exp(worths - peak[owner]), len(offers))
     normaliser = peak + np.log(sums_of)
     return _Forward(scaled, prefix, sums, worths - normaliser[owner], none - normaliser, owner)
 
 
-def _gradients(weights: RankerWeights, offers: Offers) -> dict[str, np.ndarray]:
+def _gradients(weights: RankerWeights, made: _Forward, offers: Offers) -> dict[str, np.ndarray]:
     """Return the gradients of the mean cross-entropy."""
-    made = _forward(weights, offers)
     found = np.bincount(made.owner, offers.whole, len(offers)) > 0
     error = ((np.exp(made.log_probabilities) - offers.whole) / len(offers)).astype(np.float32)
     error_none = (np.exp(made.log_none) - ~found) / len(offers)
     slope = 1 / (1 + np.abs(made.sums))  # of softsign; its square is the derivative
-    error_sums = error[:, None] * weights.output * slope * slope
+    of_output = error @ (made.sums * slope)
+    slope *= slope
+    slope *= error[:, None] * weights.output
     return {
         "linear": error @ made.scaled,
-        "hidden": error_sums.T @ made.scaled,
-        "hidden_bias": error_sums.sum(0),
-        "output": error @ (made.sums * slope),
+        "hidden": slope.T @ made.scaled,
+        "hidden_bias": slope.sum(0),
+        "output": of_output,
         "none": error_none @ made.prefix,
     }
 
