@@ -59,7 +59,7 @@ def blank() -> dict[str, BeliefWeights]:
     size = len(import_engine().belief_names())
     linear = np.where(np.arange(size) == 0, -10.0, 0.0)
     one = BeliefWeights(np.zeros(size), np.ones(size), linear, np.zeros((1, size)), np.zeros(1), np.zeros(1))
-    return {part: one for part in PARTS}
+    return dict.fromkeys(PARTS, one)
 
 
 def write(weights: dict[str, BeliefWeights], path: Path) -> None:

@@ -1,6 +1,7 @@
 """The whole way from a request to an answer: what was typed and what might be, in one order."""
 
 import math
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,15 @@ from halfword import Completion, SearchOptions, load
 from halfword.core.errors import ModelFileError, OptionError, TextError
 from halfword.core.filters import Blocklist
 from halfword.core.model_file import Array, read_header, write_model
-from halfword.core.options import Invent
+from halfword.core.options import Invent, Typos
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.search.filtered import Filtered
 from halfword.search.model import PARTS, Model, engine_options, import_engine
 from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellings, read_arrays
+from halfword.search.reference_belief import PlainBelief
+from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
-from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
+from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline, PlainRanker
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -128,6 +131,49 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return load(path, cache=False), plain, lambda: math.inf
 
 
+MISTAKEN = replace(
+    ALWAYS_BOTH,
+    corrected_most_steps=1e7,
+    corrected_letters_for_two=3.0,
+    corrected_edit_cost=1.0,
+    corrected_least_odds=-100.0,
+)
+
+
+@pytest.fixture(scope="module")
+def with_mistakes(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """The engine and the plain pipeline with corrections, which are believed at random."""
+    size, chance = len(import_engine().belief_names()), random.Random(1)
+    believed = {
+        f"{part}.{name}": [chance.gauss(0, 0.3) for _ in range(length)]
+        for part in ("glance", "belief")
+        for name, length in (("linear", size), ("hidden", 2 * size), ("hidden_bias", 2), ("output", 2))
+    } | {
+        f"{part}.{name}": [value] * size
+        for part in ("glance", "belief")
+        for name, value in (("mean", 0.5), ("scale", 2))
+    }
+    toy = Toy(parts=PARTS, counts=QUERIES, policy=MISTAKEN, background_words=BACKGROUND, mistakes=True, arrays=believed)
+    path = write_toy(tmp_path_factory.mktemp("mistakes") / "mistakes.halfword", toy)
+    search, arrays = load(path, parts=("ngram", "network"), cache=False), read_arrays(path)
+
+    def log_probability(prefix: str) -> float:
+        joint, given = (search.complete(prefix, count=1, conditional=conditional) for conditional in (False, True))
+        return joint[0].score - given[0].score if given else 0.0
+
+    costs = arrays["channel.cost"].astype(float).tolist()
+    belief = PlainBelief({name: array for name, array in arrays.items() if name in believed}, MISTAKEN)
+    plain = PlainPipeline(
+        QUERIES,
+        lambda prefix, options, surplus, others, earlier: search.complete(prefix, options),
+        ranker_of(path),
+        MISTAKEN,
+        words_of(QUERIES),
+        mistakes=PlainMistakes(PlainCorrections(QUERIES, costs, MISTAKEN), belief, log_probability),
+    )
+    return load(path, cache=False), plain, lambda: math.inf
+
+
 def assert_same(pair: Pair, prefix: str, options: SearchOptions, context: Sequence[str] = ()) -> None:
     """The same answers, unless floats may well have decided otherwise."""
     model, plain, closest_call = pair
@@ -182,6 +228,19 @@ def test_the_engine_equals_the_plain_pipeline_where_the_network_copies(
     prefix: str, options: SearchOptions, context: list[str], with_copying: Pair
 ) -> None:
     assert_same(with_copying, prefix, options, context)
+
+
+@settings(max_examples=100, deadline=None)
+@given(prefix=PREFIXES, options=OPTIONS)
+def test_the_engine_equals_the_plain_pipeline_where_mistakes_are_corrected(
+    prefix: str, options: SearchOptions, with_mistakes: Pair
+) -> None:
+    model, plain, _ = with_mistakes
+    options = replace(options, typos=Typos.AUTO)
+    assert_same(with_mistakes, prefix, options)
+    found, expected = model.complete(prefix, options), plain.complete(prefix, options)
+    if texts(found) == texts(expected):
+        assert [each.corrected for each in found] == [each.corrected for each in expected]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,6 +1,7 @@
 """The part of Halfword that runs at every keystroke."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,14 @@ class Completer:
         type: type[Completion],
         contexts: Sequence[Sequence[str]] = (),
     ) -> list[tuple[list[Completion], bool]]: ...
-    def corrections(self, prefix: str, options: SearchOptions) -> list[tuple[str, float, float, float, float]]: ...
+    def corrections(self, prefix: str, options: SearchOptions) -> list[tuple[Any, ...]]:
+        """Return the fields of corrections, in the order of `Correction`."""
+
+    def read_batch(
+        self, prefixes: Sequence[str], options: SearchOptions, threads: int
+    ) -> list[list[tuple[str, list[float], list[str], list[float]]]]:
+        """Return the readings of each prefix: text, features, completions and their log-probabilities."""
+
     def search_cost(self, prefix: str, options: SearchOptions) -> tuple[int, int, int, bool, int]:
         """Return pieces read, pieces of the longest hypothesis, rows, whether time ran out, multiplications."""
 
@@ -198,9 +206,13 @@ class Spellings:
     def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
 
 PREFIX_FEATURES: int
+KNOWN_AT_A_GLANCE: int
 
 def parallel_for(size: int, threads: int, work: Callable[[int], None]) -> None:
     """Call `work` as a batch calls the search."""
+
+def belief_names() -> list[str]:
+    """Return the names of the features of corrections, those known at a glance first."""
 
 def feature_names() -> list[str]:
     """Return the names of the ranker's features, those of the prefix first."""

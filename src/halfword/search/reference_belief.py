@@ -10,11 +10,11 @@ The features of a correction, those known at a glance first:
   words are typed than these, and than all mistyped ones, as logarithms;
 - `begun`: mistakes in the word that is being typed; `typed_words`: spaces in the typed text; `after`: log(1 +
   characters typed after the last mistake);
-- `model_gain`: how much likelier the correction is by the language model; `none` and `typed_none`: what the ranker gives
-  to none of its proposals, for the correction and for the text as typed.
+- `model_gain`: how much likelier the correction is by the language model; `none` and `typed_none`: what the ranker
+  gives to none of its proposals, for the correction and for the text as typed.
 
-Gains and the last ones are cut off at 20 nats. A proposal's probability is that of the ranker, given its reading, times
-the belief in the reading. What several readings propose counts by the reading that makes it the likeliest.
+Gains and the last ones are cut off at 20 nats. A proposal's probability is the ranker's, given its reading, times the
+belief in the reading. What several readings propose counts by the reading that makes it the likeliest.
 """
 
 import math

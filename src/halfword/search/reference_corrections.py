@@ -1,9 +1,9 @@
 """What a mistyped text may stand for, in plain Python: slow, readable, and what the engine must equal.
 
 Each typed word may stand for a near word of the log: the same but for one mistake, or two in a longer word that is rare
-and that one mistake does not explain. It may also be two words whose space was left out or became a sign, and two typed words may be one. What
-is being typed, the last word, stands for the beginning of words. A mistake costs what the channel says of its letters
-(`training/channel.py`), and a number of the policy.
+and that one mistake does not explain. It may also be two words whose space was left out or became a sign, and two typed
+words may be one. What is being typed, the last word, stands for the beginning of words. A mistake costs what the
+channel says of its letters (`training/channel.py`), and a number of the policy.
 
 A reading is scored by log p(reading) − cost. p is the share of queries that begin so; if there is none, that of the
 words before, times a penalty, times the share of the word among all words. Readings that score too far below the text

@@ -24,7 +24,9 @@ The features that the ranker looks at, those of the prefix first:
 - `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed.
 
 A correction of the typed text (`reference_corrections.py`) is completed as if it had been typed; `reference_belief.py`
-tells how far it is believed. A query that was found by another reading counts only as much as that reading is likely, in C(q), C(p) and N(p); what
+tells how far it is believed.
+
+A query that was found by another reading counts only as much as that reading is likely, in C(q), C(p) and N(p); what
 it has beyond the prefix is what it has beyond that reading.
 """
 
@@ -267,9 +269,7 @@ class PlainPipeline:
             empty=not prefix,
         )
         return Answer(
-            Completion(
-                text, scores[text], self._origin(text, proposals[text], session), corrected=text in corrected
-            )
+            Completion(text, scores[text], self._origin(text, proposals[text], session), corrected=text in corrected)
             for text in shown
         )
 

@@ -1,9 +1,9 @@
 """Natural and mistyped prefixes, and what was meant: the rows from which belief in corrections is learned.
 
-Mistakes of the validation split's own sessions are the best: a query and, right after it, what was meant. There are two
-kinds: what was meant is a query of the log; or it is new, but its words are far more frequent than those mistyped. Where
-there are few of them, or none because the log has no sessions, mistakes are made in validation queries as the channel
-makes them. Natural rows that were corrected right after are no natural rows.
+Mistakes of the validation split's own sessions are the best: a query and, right after it, what was meant. What was
+meant is a query of the log; or it is new, but its words are far more frequent than those mistyped. Where there are few
+of them, or none because the log has no sessions, mistakes are made in validation queries as the channel makes them.
+Natural rows that were corrected right after are left out.
 """
 
 import random
@@ -54,9 +54,9 @@ def corrections(sessions: Sequence[Sequence[str]], counts: Mapping[str, int]) ->
     words = count_words(counts)
     for session in sessions:
         for typed, meant in pairwise(session):
-            if not counts.get(typed) and not counts.get(meant) and are_alike(typed, meant):
-                if _is_of_better_words(typed, meant, words):
-                    yield Pair(typed, meant)
+            new = not counts.get(typed) and not counts.get(meant)
+            if new and are_alike(typed, meant) and _is_of_better_words(typed, meant, words):
+                yield Pair(typed, meant)
 
 
 def _is_of_better_words(typed: str, meant: str, words: Mapping[str, int]) -> bool:
