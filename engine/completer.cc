@@ -165,7 +165,8 @@ Answer Completer::show(const Request& request, std::vector<Branch> branches, con
     const auto place = static_cast<std::size_t>(&proposals.at(pin.text) - proposals.list().data());
     pinned.push_back({{pin.text, scores[place] + shift, Origin::popular}, pin.position});
   }
-  std::vector<Completion> shown = select({request, proposals, branches.front().features, scores, live}, policy_, ranker_->words());
+  std::vector<Completion> shown =
+      select({request, proposals, branches.front().features, scores, live}, policy_, ranker_->words());
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, shown);
   return {std::move(shown), proposals.facts.timed_out, proposals.facts.cost};
 }

@@ -156,7 +156,8 @@ nb::tuple search_cost(const Completer& completer, const std::string& typed, cons
 template <typename T>
 nb::bytes to_bytes(const std::vector<T>& values);
 
-/// What the sources propose for one reading, for Python: the texts, their features as 32-bit floats, the evidence for each, and facts about the prefix.
+/// What the sources propose for one reading, for Python: the texts, their features as 32-bit floats, the evidence for
+/// each, and facts about the prefix.
 nb::tuple to_python(const Branch& offer) {
   nb::list texts;
   nb::list evidence;

@@ -38,7 +38,7 @@ struct Path {
   double begun = 0.0;
   double after = 0.0;
   double total = 0.0;  // how often queries were typed that begin so
-  bool seen = true;  // queries begin so
+  bool seen = true;    // queries begin so
   bool as_typed = true;
 
   double score() const { return log_prior - cost; }
@@ -243,8 +243,8 @@ class Corrections::Reader {
       if (!readings.empty() && path.score() < best - policy_.corrected_band) break;
       if (readings.empty()) best = path.score();
       readings.push_back({path.text, -path.cost, ReadingKind::corrected, path.edits, path.spaces,
-                          path.log_prior - typed->log_prior, path.word_gain, path.known, path.known_gain, path.begun, path.after,
-                          path.total, typed->total});
+                          path.log_prior - typed->log_prior, path.word_gain, path.known, path.known_gain, path.begun,
+                          path.after, path.total, typed->total});
     }
     return readings;
   }

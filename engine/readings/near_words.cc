@@ -129,7 +129,8 @@ std::u32string NearWords::letters_to(Place place) const {
 
 /// Keep a word that was found, if it is among the best, unless it was found with likelier mistakes before.
 void NearWords::add(const Place& begun, const Place& place, double log_count) {
-  const auto same = std::find_if(found_.begin(), found_.end(), [&](const auto& each) { return each.node == place.node; });
+  const auto same =
+      std::find_if(found_.begin(), found_.end(), [&](const auto& each) { return each.node == place.node; });
   if (same != found_.end()) {
     if (same->cost <= place.cost) return;
     found_.erase(same);
