@@ -225,8 +225,8 @@ def crashes(folder: Path, kills: int) -> dict[str, Any]:
         acknowledged = max([acknowledged, *map(int, told)])
         size = path.stat().st_size if path.exists() else 0
         if path.exists():
-            summed, read = read_summed(path)
-            torn += read < size
+            summed, reader = read_summed(path)
+            torn += reader.position < size
             kept = summed.counts()["a"]
             lost += summed.number < acknowledged or kept < acknowledged
     return {"kills": kills, "lost": lost, "torn_tails": torn, "acknowledged_changes": acknowledged}

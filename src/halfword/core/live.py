@@ -25,6 +25,7 @@ class Kind(StrEnum):
     PIN = "pin"  # it is shown at this position when `prefix` is typed
     UNPIN = "unpin"
     ACCEPTED = "accepted"  # it was chosen so many times among the suggestions
+    LEARNED = "learned"  # a model learns everything up to here; it has no text
 
 
 KINDS = {kind: place for place, kind in enumerate(Kind)}

@@ -45,8 +45,8 @@ class Finder:
     ) -> Found:
         typed = normalise_prefix(asked.prefix, served.profile)
         key = Key(typed, asked.count or self._count, asked.chosen)
-        if served.live is not None:
-            served.cache.renew(served.live.version)
+        version = 0 if served.live is None else served.live.version
+        served.cache.renew(version)
         # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
         known = None if asked.context else served.cache.get(key)
         if known is not None:
@@ -57,7 +57,7 @@ class Finder:
         self._metrics.add("cache_misses_total")
         if found.timed_out:
             self._metrics.add("deadlines_total")
-        elif not asked.context:
+        elif not asked.context and (served.live is None or served.live.version == version):
             served.cache.put(key, found)
         return found
 
