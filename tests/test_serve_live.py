@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, settings
 
 from halfword.core.card import Card
 from halfword.core.errors import OptionError
+from halfword.core.journal import Writer
+from halfword.core.live import Change, Kind
+from halfword.core.live_state import read_summed
 from halfword.core.model_file import write_model
 from halfword.serve.http.openapi import document
 from halfword.serve.live.openapi import live_paths
@@ -166,6 +169,27 @@ def test_every_worker_sees_a_change_within_a_second(make_model: MakeModel, tmp_p
         server.wait_for_event("worker died")
         time.sleep(1.0)
         assert all(server.get("/complete?q=z").texts == ["zebra"] for _ in range(20))
+
+
+def test_a_journal_that_has_grown_is_compacted_while_it_serves(make_model: MakeModel, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("secret\n")
+    journal = tmp_path / "m.live"
+    writer, long = Writer(journal), "zebra" + " x" * 400
+    for _ in range(6):
+        writer.append([Change(Kind.TYPED, long, 1)] * 1000)
+    grown = journal.stat().st_size
+    arguments = ("--live", str(journal), "--live-key-file", str(tmp_path / "keys"))
+    with serving(make_model(COUNTS), *arguments) as server:
+        acknowledged = 0
+        while not [event for event in server.events() if event["event"] == "live changes compacted"]:
+            request = urllib.request.Request(
+                f"{server.address}/queries/zoo", data=b'{"typed": 1}', headers=KEY, method="PUT"
+            )
+            assert server.open(request).status == 200
+            acknowledged += 1
+        assert server.get("/complete?q=z").texts == [long, "zoo"]
+    assert journal.stat().st_size < grown / 10
+    assert read_summed(journal)[0].counts() == {long: 6000, "zoo": acknowledged}
 
 
 @pytest.fixture(scope="module")

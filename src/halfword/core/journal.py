@@ -36,7 +36,7 @@ _OPENING = MAGIC + struct.pack("<I", VERSION)
 _LARGEST_FRAME = 64 * 2**20
 _MOST_CHANGES = 10_000  # of one frame
 _SHORTEST_HALF_LIFE = 1.0  # days
-_LONGEST_OPENING = 4096  # bytes up to the end of the first frame
+LONGEST_OPENING = 4096  # bytes up to the end of the first frame
 _AT_ONCE = 8 * 2**20  # bytes that are read at once; a longer frame is read whole
 _LEFT_OVER_SECONDS = 3600.0  # after which nobody writes on to what was written aside
 
@@ -133,7 +133,7 @@ class Reader:
             if seen == self._seen:
                 return False, []
             with self.path.open("rb") as stream:
-                opening = stream.read(_LONGEST_OPENING)
+                opening = stream.read(LONGEST_OPENING)
                 replaced = not self._opening or not opening.startswith(self._opening)
                 restarted = replaced and self._begin(opening)
                 data = read_some(stream, self._end)
@@ -281,7 +281,7 @@ class Writer:
 
     def _catch_up(self, descriptor: int) -> None:
         """Read what others have written; cut off what a killed writer has left of a frame."""
-        opening = os.pread(descriptor, _LONGEST_OPENING, 0)
+        opening = os.pread(descriptor, LONGEST_OPENING, 0)
         if not self._opening or not opening.startswith(self._opening):
             about, end = read_about(self.path, opening)
             if about.follows:
@@ -314,7 +314,7 @@ class Writer:
         """Make the journal if there is none; two who do so at once make one."""
         if self.path.exists():
             with self.path.open("rb") as stream:
-                about, _ = read_about(self.path, stream.read(_LONGEST_OPENING))
+                about, _ = read_about(self.path, stream.read(LONGEST_OPENING))
             if half_life_days is not None and half_life_days != about.half_life_days:
                 raise LiveError(f"{self.path} was begun with a half-life of {about.half_life_days} days; leave it out")
             return

@@ -8,11 +8,12 @@ from typing import Any
 
 from halfword.core.errors import LiveError
 from halfword.core.folding import keys
-from halfword.core.journal import About, Frame, Reader, Writer, changes_frame
+from halfword.core.journal import LONGEST_OPENING, About, Frame, Reader, Writer, changes_frame, read_about
 from halfword.core.live import Change, Kind
 
 DAYS_APART = 28  # for which counts are kept by day
 _PER_FRAME = 10_000  # changes
+_LEAST_GROWTH = 4 * 2**20  # bytes
 _MOST_LEARNED = 64  # models that are told apart; with one every night, one can go back two months
 
 
@@ -174,6 +175,17 @@ def compact(path: Path) -> tuple[int, int]:
     about = replace(summed.about, compacted=summed.number, compacted_bytes=len(body), learned=learned, file="")
     writer.replace(about, body, reader)
     return reader.position, path.stat().st_size
+
+
+def is_overgrown(path: Path) -> bool:
+    """Tell whether a journal has grown by more than compaction has left of it, and by enough to be worth the work."""
+    try:
+        with path.open("rb") as stream:
+            about, end = read_about(path, stream.read(LONGEST_OPENING))
+        grown = path.stat().st_size - end - about.compacted_bytes
+    except (OSError, LiveError):  # whoever writes to it will say what is wrong
+        return False
+    return about.follows is None and grown > max(about.compacted_bytes, _LEAST_GROWTH)
 
 
 def _parts(changes: list[Any]) -> Iterator[list[Any]]:

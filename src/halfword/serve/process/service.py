@@ -25,5 +25,5 @@ class Service:
         """Load the model; raises when it or another option is wrong."""
         metrics = Metrics(options.workers)
         log = Log(log_descriptor, partial(metrics.add, "log_lines_dropped_total"))
-        models = Models(options)
+        models = Models(options, lambda text: log.event("live changes", warning=text))
         return cls(options, models, metrics, log, App(options, models, metrics, log))
