@@ -138,6 +138,25 @@ def test_an_accepted_suggestion_is_counted_if_the_query_is_known(client: Client)
     assert (accepted("News"), accepted("my secret")) == (1, 0)
 
 
+def test_pages_may_tell_what_was_chosen_if_that_is_switched_on(make_model: MakeModel, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("secret\n")
+    given: dict[str, Any] = {"live": tmp_path / "m.live", "live_key_file": tmp_path / "keys"}
+    for switched_on, status, counted in ((False, 401, 0), (True, 200, 1)):
+        client = client_for(make_model(COUNTS), live_accepted=switched_on, **given)
+        assert client.ask("POST /accepted", body=b'{"text": "news"}   ').status == status
+        assert f"halfword_accepted_total {counted}" in client.ask("GET /metrics").body.decode()
+        assert (b'data-accepted="on"' in client.ask("GET /").body) == switched_on
+        assert client.ask("PUT /queries/a", body=b'{"typed": 1}').status == 401
+    with pytest.raises(OptionError, match="name one with --live"):
+        ServeOptions(model=tmp_path / "m.halfword", live_accepted=True)
+
+
+def test_prefixes_without_a_completion_are_counted(client: Client) -> None:
+    for prefix in ("zz", "zz", "new"):
+        client.ask(f"GET /complete?q={prefix}")
+    assert "halfword_empty_answers_total 2" in client.ask("GET /metrics").body.decode()
+
+
 def test_clients_are_told_apart_for_one_day_only() -> None:
     now = 10 * DAY
     threshold = Threshold(2, clock=lambda: now)

@@ -50,7 +50,7 @@ class App:
         finder = Finder(options, metrics)
         key_file = options.live_key_file or options.api_key_file
         self._live_keys = None if options.live is None or key_file is None else ApiKeys(key_file)
-        self._changes = None if options.live is None else Changes(models, options.live_clients)
+        self._changes = None if options.live is None else Changes(models, options.live_clients, metrics)
         self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
 
     def _routes_of(self, answers: Answers, pages: Pages) -> dict[str, dict[str, tuple[str, Handler]]]:
@@ -67,7 +67,7 @@ class App:
             routes |= {
                 PATH: {"PUT": ("live", self._changes.put), "DELETE": ("live", self._changes.delete)},
                 "/typed": {"POST": ("live", self._changes.typed)},
-                "/accepted": {"POST": ("live", self._changes.accepted)},
+                "/accepted": {"POST": ("accepted", self._changes.accepted)},
                 "/live": {"GET": ("live", self._changes.listed)},
             }
         return routes | {path: {"GET": ("page", handler)} for path, handler in pages.handlers().items()}
@@ -121,7 +121,8 @@ class App:
         return found
 
     def _guard(self, request: Request, route: str) -> None:
-        keys = self._live_keys if route == "live" else self._keys
+        changes = route == "live" or (route == "accepted" and not self._options.live_accepted)
+        keys = self._live_keys if changes else self._keys
         if keys is None and self._rate_limit is None:
             return
         client = self._clients.name(request.peer, request.header(b"x-forwarded-for"))

@@ -43,6 +43,14 @@ class Finder:
     async def _find(
         self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
     ) -> Found:
+        found = await self._known_or_searched(served, asked, request, began, admitted=admitted)
+        if not found.completions and not found.timed_out:
+            self._metrics.add("empty_answers_total")
+        return found
+
+    async def _known_or_searched(
+        self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
+    ) -> Found:
         typed = normalise_prefix(asked.prefix, served.profile)
         key = Key(typed, asked.count or self._count, asked.chosen)
         version = 0 if served.live is None else served.live.version

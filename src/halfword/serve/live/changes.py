@@ -11,6 +11,7 @@ from halfword.core.scrub import scrub
 from halfword.core.text import normalise_query
 from halfword.search.live import Live
 from halfword.serve.http.asked import query_fields
+from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.reply import Reply, json_reply, refuse
 from halfword.serve.http.request import Request
 from halfword.serve.live.threshold import Threshold
@@ -26,8 +27,9 @@ _NO_STORE = [(b"cache-control", b"no-store")]
 class Changes:
     """Answers requests that change, or list changes."""
 
-    def __init__(self, models: Models, clients: int) -> None:
+    def __init__(self, models: Models, clients: int, metrics: Metrics) -> None:
         self._models = models
+        self._metrics = metrics
         self._threshold = Threshold(clients)
 
     async def put(self, request: Request) -> Reply:
@@ -75,6 +77,7 @@ class Changes:
         known = bool(query) and live.count(query) > 0
         if known:
             await _write(live, [Change(Kind.ACCEPTED, query, 1)])
+            self._metrics.add("accepted_total")
         return json_reply({"counted": int(known)}, _NO_STORE)
 
     async def listed(self, request: Request) -> Reply:
