@@ -313,6 +313,26 @@ def test_two_who_compact_at_once_lose_nothing(tmp_path: Path, monkeypatch: pytes
     assert read_summed(path)[0].counts() == {"a": 9, "b": 1}
 
 
+def test_what_was_read_before_a_compaction_ended_is_not_counted_twice(
+    make_popular: MakePopular, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.live"
+    live = Live(make_popular(COUNTS), path)
+    live.add("zebra", 2)
+    own = Writer.replace
+
+    def late(self: Writer, about: About, body: bytes, read: Reader) -> None:
+        live.add("zebra", 3)  # which is written and read while the sum is taken
+        own(self, about, body, read)
+
+    monkeypatch.setattr(Writer, "replace", late)
+    compact(path)
+    live.refresh()
+    live.add("zebra")
+    assert live.count("zebra") == 6
+    assert read_summed(path)[0].counts() == {"zebra": 6}
+
+
 def test_what_is_removed_stays_so_while_a_journal_is_read_again(
     make_popular: MakePopular, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,8 +32,9 @@ from halfword.core.live import Change
 MAGIC = b"HALFLIVE"
 VERSION = 1
 _HEAD = struct.Struct("<IIQ")
-_OPENING = MAGIC + struct.pack("<I", VERSION)
-_LARGEST_FRAME = 64 * 2**20
+OPENING = MAGIC + struct.pack("<I", VERSION)
+HEAD_BYTES = _HEAD.size
+LARGEST_FRAME = 64 * 2**20
 _MOST_CHANGES = 10_000  # of one frame
 _SHORTEST_HALF_LIFE = 1.0  # days
 LONGEST_OPENING = 4096  # bytes up to the end of the first frame
@@ -62,6 +63,7 @@ class About:
     follows: str | None = None  # the server that it is a copy of
     learned: tuple[int, ...] = ()  # up to these numbers models have learned it; compaction keeps what is between apart
     file: str = ""  # the name of this file; compaction makes another one
+    restored: int = 0  # how often the original of a copy went back to an earlier state
 
     def content(self) -> bytes:
         """Return it as the first frame."""
@@ -82,12 +84,18 @@ def changes_frame(number: int, when: float, changes: Sequence[Any]) -> bytes:
     return _frame(number, json.dumps({"time": when, "changes": changes}, ensure_ascii=False).encode())
 
 
+def frame_bytes(head: bytes) -> int:
+    """Return how long the frame with this head is."""
+    length: int = _HEAD.unpack(head)[0]
+    return HEAD_BYTES + length
+
+
 def read_frames(data: bytes, begin: int = 0) -> Iterator[tuple[int, bytes, int]]:
     """Yield number, content and end of every whole frame, up to the first that is not."""
     while begin + _HEAD.size <= len(data):
         length, checksum, number = _HEAD.unpack_from(data, begin)
         end = begin + _HEAD.size + length
-        if not 0 < length <= _LARGEST_FRAME or end > len(data):
+        if not 0 < length <= LARGEST_FRAME or end > len(data):
             return
         content = data[begin + _HEAD.size : end]
         if zlib.crc32(content, zlib.crc32(number.to_bytes(8, "little"))) != checksum:
@@ -102,7 +110,7 @@ def read_some(stream: BinaryIO, begin: int, most: int = _AT_ONCE) -> bytes:
     data = stream.read(most)
     if len(data) == most:
         length, _, _ = _HEAD.unpack_from(data)
-        data += stream.read(max(0, min(length, _LARGEST_FRAME) + _HEAD.size - most))
+        data += stream.read(max(0, min(length, LARGEST_FRAME) + _HEAD.size - most))
     return data
 
 
@@ -123,6 +131,7 @@ class Reader:
         self._seen: tuple[int, int, int, int] | None = None  # what the file system said of the file
         self._opening = b""  # of the file that was read
         self._end = 0
+        self._known = 0  # frames up to this number were read before
         self.about: About | None = None
 
     def poll(self) -> tuple[bool, list[Frame]]:
@@ -144,12 +153,13 @@ class Reader:
         frames = []
         begun = 0
         for number, content, end in read_frames(data):
-            frames.append(parse(number, content))
+            if number > self._known:
+                frames.append(parse(number, content))
             self.number = max(self.number, number)
             begun = end
         self._end += begun
-        self._seen = None if frames else seen
-        return restarted, frames
+        self._seen = None if begun else seen
+        return self.poll() if begun and not frames else (restarted, frames)
 
     @property
     def position(self) -> int:
@@ -163,13 +173,15 @@ class Reader:
     def _begin(self, data: bytes) -> bool:
         """Read the first frame of a file that was not seen before; tell whether it must be read from the beginning."""
         about, end = read_about(self.path, data)
-        known = self.about is not None and self.about.journal == about.journal and self.number >= about.compacted
+        same = self.about is not None and (self.about.journal, self.about.restored) == (about.journal, about.restored)
+        known = same and self.number >= about.compacted
         first = not self._opening
         self.about, self._opening, self._end = about, data[:end], end
         if known:
             self._end += about.compacted_bytes
+            self._known = self.number  # what follows in the new file may have been read in the old one
             return False
-        self.number = 0
+        self.number = self._known = 0
         return not first
 
 
@@ -177,9 +189,9 @@ def read_about(path: Path, data: bytes) -> tuple[About, int]:
     """Return what the beginning of a journal says, and where its first frame ends."""
     if data[: len(MAGIC)] != MAGIC:
         raise LiveError(f"{path} is no journal of live changes; name another file")
-    if data[: len(_OPENING)] != _OPENING:
+    if data[: len(OPENING)] != OPENING:
         raise LiveError(f"{path}: this version reads journals of version {VERSION} only; update Halfword")
-    for number, content, end in read_frames(data, len(_OPENING)):
+    for number, content, end in read_frames(data, len(OPENING)):
         fields = json.loads(content)
         known = {name: fields[name] for name in About.__slots__ if name in fields}
         return About(**known | {"compacted": number, "learned": tuple(fields.get("learned", ()))}), end
@@ -321,14 +333,14 @@ class Writer:
         about = About(uuid.uuid4().hex, self._clock(), half_life_days)
         aside = self._aside()
         try:
-            write_whole(aside, _OPENING + about.content())
+            write_whole(aside, OPENING + about.content())
             try:
                 os.link(aside, self.path)  # unlike a rename, never over one that is there
             except FileExistsError:
                 pass
             finally:
                 aside.unlink()
-            _sync_folder(self.path)
+            sync_folder(self.path)
         except OSError as error:
             raise LiveError(f"{self.path}: the journal cannot be made ({error.strerror})") from error
 
@@ -347,7 +359,7 @@ class Writer:
         self._remove_left_over()
         aside = self._aside()
         try:
-            write_whole(aside, _OPENING + about.content() + body)
+            write_whole(aside, OPENING + about.content() + body)
             with self._writing, self.locked() as descriptor:
                 if not read.is_of(self._opening):
                     raise LiveError(f"{self.path}: not compacted; another process did so meanwhile")
@@ -357,7 +369,7 @@ class Writer:
                     stream.flush()
                     os.fsync(stream.fileno())
                 aside.replace(self.path)
-                _sync_folder(self.path)
+                sync_folder(self.path)
         except OSError as error:
             raise LiveError(f"{self.path}: not compacted ({error.strerror}); nothing was changed") from error
         finally:
@@ -381,7 +393,8 @@ def _write_all(descriptor: int, data: bytes, place: int) -> None:
         place, view = place + written, view[written:]
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
+    """Wait until the name of a file is on disk."""
     descriptor = os.open(path.absolute().parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -140,11 +140,12 @@ def read_summed(path: Path) -> tuple[Summed, Reader]:
     reader = Reader(path)
     summed: Summed | None = None
     while True:
-        _, frames = reader.poll()
+        restarted, frames = reader.poll()
         if reader.about is None:
             raise LiveError(f"{path}: there is no such journal")
-        if summed is None or summed.about != reader.about:
-            summed = Summed(reader.about)  # the first time, or compaction has replaced it
+        if summed is None or restarted:
+            summed = Summed(reader.about)
+        summed.about = reader.about  # compaction may have replaced the file meanwhile
         if not frames:
             summed.number = reader.number
             return summed, reader

@@ -117,7 +117,9 @@ class Models:
         _try(path, model, replace(self._options.search, deadline_ms=1000.0))
         rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
         completer = Filtered(model, rules) if blocklists else model
-        live = None if self._options.live is None else Live(model, self._options.live, warn=self._warn)
+        live = None
+        if self._options.live is not None:
+            live = Live(model, self._options.live, writes=self._options.follow is None, warn=self._warn)
         digest = fingerprint(path, *blocklists, settings=self._options.settings)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         cache = Cache(self._options.cache, self._options.cache_mib * 2**20)

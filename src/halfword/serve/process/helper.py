@@ -1,4 +1,4 @@
-"""A process beside the workers that does one thing for the journal of live changes."""
+"""Processes beside the workers: one compacts the journal of live changes, one follows the journal of another server."""
 
 import os
 import signal
@@ -9,7 +9,10 @@ from time import monotonic
 
 from halfword.core.errors import LiveError
 from halfword.core.live_state import compact, is_overgrown
+from halfword.serve.http.guard import first_key
+from halfword.serve.live.follow import Follower, Refused, Remote
 from halfword.serve.log import Log
+from halfword.serve.options import ServeOptions
 
 _LOOK_SECONDS = 1.0
 _AGAIN_SECONDS = 60.0  # until what has failed is tried again
@@ -87,3 +90,41 @@ class Compaction:
             self._log.event("live changes compacted", before=before, after=after)
         except LiveError as error:
             self._log.event("live changes not compacted", reason=str(error))
+
+
+class Following:
+    """Keeps a process that follows the journal of another server."""
+
+    def __init__(self, follower: Follower, leave_parent: Callable[[], None], log: Log) -> None:
+        self._follower = follower
+        self._log = log
+        self.helper = Helper(leave_parent, log)
+        self._look_at = 0.0
+
+    def look(self) -> None:
+        """Begin to follow, also again if the process has died."""
+        if not self.helper.works and monotonic() >= self._look_at:
+            self._look_at = monotonic() + _LOOK_SECONDS
+            parent = os.getpid()
+            self.helper.begin(lambda: self._follower.follow(lambda: os.getppid() == parent, self._tell))
+
+    def _tell(self, event: str, reason: str) -> None:
+        self._log.event(event, reason=reason)
+
+
+def follower_of(options: ServeOptions) -> Follower | None:
+    """Return what follows the server that the options name."""
+    key_file = options.follow_key_file or options.live_key_file or options.api_key_file
+    if options.follow is None or options.live is None or key_file is None:
+        return None
+    return Follower(options.live, Remote(options.follow, first_key(key_file)))
+
+
+def catch_up(follower: Follower, log: Log) -> None:
+    """Bring the copy up to date before anything is answered; a server that cannot be reached is asked again later."""
+    try:
+        follower.catch_up()
+    except Refused:
+        raise
+    except LiveError as error:
+        log.event("live changes not followed", reason=str(error))
