@@ -37,6 +37,7 @@ void PopularSource::propose_as_typed(const Question& question, Proposals& propos
   PrefixFacts& facts = proposals.facts;
   facts.total = typed.total;
   facts.distinct = typed.distinct;
+  facts.since = typed.since;
   facts.longer_total = typed.longer_total();
   facts.longer_distinct = typed.longer_distinct();
   facts.first = typed.first;
@@ -89,6 +90,7 @@ void PopularSource::annotate(const Question& question, Proposals& proposals) con
   const CurrentQueries current(popular_, folded_, question.live);
   const PrefixFacts& facts = proposals.facts;
   for (Proposal& proposal : proposals.list()) {
+    proposal.since = current.since(proposal.text);
     if (proposal.count > 0.0) continue;
     if (proposal.matched > 0) {  // found by another reading
       proposal.count = current.count_of(proposal.text, 0, current.size());

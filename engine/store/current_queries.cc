@@ -148,6 +148,7 @@ TypedQueries CurrentQueries::most_typed(std::string_view prefix, std::size_t cou
   LiveSum sum = changed.sum();
   if (const LiveQuery* exactly = prefix.empty() ? nullptr : live_->find(prefix)) sum.add(LiveSum(*exactly));
   typed.total = (typed.total + sum.total) * live_->scale;
+  typed.since = sum.total * live_->scale;
   typed.distinct += sum.distinct;
   typed.itself = prefix.empty() ? 0.0 : count_of(prefix, 0, size());
   const bool is_there = place.exact && place.position < last;
@@ -175,6 +176,11 @@ double CurrentQueries::count_of(std::string_view query, std::size_t first, std::
   if (const LiveQuery* changed = live_->find(query)) return changed->count() * live_->scale;
   if (live_->removes(query)) return 0.0;
   return popular_.count_of(query, first, last) * live_->scale;
+}
+
+double CurrentQueries::since(std::string_view query) const {
+  const LiveQuery* const changed = live_ == nullptr ? nullptr : live_->find(query);
+  return changed == nullptr ? 0.0 : LiveSum(*changed).total * live_->scale;
 }
 
 std::vector<TypedQuery> CurrentQueries::best_of(std::string_view prefix, std::size_t count) const {

@@ -24,6 +24,9 @@ class CurrentQueries {
   /// How often `query` was typed, which lies between two places of the index if anywhere there.
   double count_of(std::string_view query, std::size_t first, std::size_t last) const;
 
+  /// How much of its count a query owes to changes; below 0 if they took some away.
+  double since(std::string_view query) const;
+
   /// The `count` most typed queries that begin with `prefix` or are the prefix; ties are ordered by text.
   std::vector<TypedQuery> best_of(std::string_view prefix, std::size_t count) const;
 
