@@ -32,6 +32,7 @@ PopularArrays build_popular(std::vector<std::pair<std::string, std::uint32_t>> q
 struct TypedQuery {
   std::string text;
   double count;
+  double since = 0.0;  // how much of the count was added after the training
 };
 
 /// The most typed queries that begin with a prefix, and totals over all queries that begin with it.
