@@ -83,6 +83,8 @@ def test_allowing_what_a_beginning_still_removes_says_so(make_popular: MakePopul
 def test_what_makes_no_sense_is_refused(kind: Kind, text: str, number: float) -> None:
     with pytest.raises(LiveError):
         change(kind, text, number)
+    with pytest.raises(LiveError, match="a prefix may have 1000 characters"):
+        change(Kind.PIN, "a", 1, "b" * 1001)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)

@@ -136,6 +136,7 @@ def test_an_accepted_suggestion_is_counted_if_the_query_is_known(client: Client)
         return int(client.ask("POST /accepted", body=body, headers=KEY).json["counted"])
 
     assert (accepted("News"), accepted("my secret")) == (1, 0)
+    assert accepted("\ufdfa" * 100) == 0  # which becomes longer than a query may be
 
 
 def test_pages_may_tell_what_was_chosen_if_that_is_switched_on(make_model: MakeModel, tmp_path: Path) -> None:

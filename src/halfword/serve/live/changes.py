@@ -76,7 +76,7 @@ class Changes:
                 query = normalise_query(text, self._models.current.profile)
             case _:
                 raise refuse("bad_change", 'the body must be like {"text": "new york"}')
-        known = bool(query) and live.count(query) > 0
+        known = 0 < len(query) <= LONGEST_TEXT and live.count(query) > 0
         if known:
             self._metrics.add("accepted_total")
         if known and not self._follows:

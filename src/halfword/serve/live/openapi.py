@@ -47,7 +47,7 @@ def live_paths() -> Json:
                 "required": ["prefix", "position"],
                 "additionalProperties": False,
             },
-            "unpin": {"type": "string", "description": "The prefix for which it is pinned."},
+            "unpin": {"type": "string", "maxLength": LONGEST_TEXT, "description": "The prefix for which it is pinned."},
         },
     }
     query = {
