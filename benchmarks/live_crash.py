@@ -41,15 +41,19 @@ class Server:
         self.journal = folder / "crash.live"
         self._command = [sys.executable, "-m", "halfword", "serve", "-m", str(model), "-p", "0", "-w", str(workers)]
         self._command += ["--live", str(self.journal), "--live-key-file", str(keys)]
-        self._log = (folder / "log").open("wb")
+        self.log = folder / "log"
+        self._stream = self.log.open("wb")
         self.port = 0
         self.start()
 
     def start(self) -> None:
         """Start it; it listens on another port than before, since orphaned workers finish what they have begun."""
-        self.process = subprocess.Popen(self._command, stdout=subprocess.PIPE, stderr=self._log, text=True)
+        self.process = subprocess.Popen(self._command, stdout=subprocess.PIPE, stderr=self._stream, text=True)
         assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline().split()[5].rpartition(":")[2])
+        said = self.process.stdout.readline()
+        if not said:
+            sys.exit(f"the server does not start: {self.log.read_text()[-2000:]}")
+        self.port = int(said.split()[5].rpartition(":")[2])
 
     def children(self) -> list[int]:
         """Return the workers, and the process that compacts if there is one."""
@@ -157,7 +161,7 @@ def main() -> None:
         server.process.wait()
         known = [each for mine in clients.acknowledged for each in mine]
         missing += lost(server.journal, known)
-        log = (folder / "log").read_text()
+        log = server.log.read_text()
         report = {
             "kills": sum(killed.values()),
             "of": dict(killed),

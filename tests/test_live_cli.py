@@ -61,13 +61,13 @@ def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
 def test_a_report_has_what_is_new_rises_and_is_never_chosen(tmp_path: Path) -> None:
     journal, now = tmp_path / "m.live", 0.0
     writer = Writer(journal, half_life_days=5, clock=lambda: now)
-    for day, texts in ((0, "aabc"), (8, "aabb"), (15, "bbbadc")):
+    for day, texts in ((0, "aabc"), (8, "aabb"), (15, "bbbadcee")):
         now = day * 86_400.0
         writer.append([Change(Kind.TYPED, text, 1) for text in texts])
-    writer.append([Change(Kind.ACCEPTED, "b", 2)])
+    writer.append([Change(Kind.ACCEPTED, "b", 2), Change(Kind.REMOVED, "e")])
     compact(journal)
     assert run("report", str(journal)).stdout.splitlines() == [
-        "4 queries were typed, 0 are removed",
+        "5 queries were typed, 1 are removed",
         "new\td\ttyped 1\taccepted 0",
         "rising\tb\ttyped 3\tbefore 2\taccepted 2",
         "never accepted\ta\ttyped 5",

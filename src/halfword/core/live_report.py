@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 from halfword.core.errors import OptionError
-from halfword.core.live_state import DAYS_APART, Summed, day_of, growth
+from halfword.core.live_state import DAYS_APART, Removed, Summed, day_of, growth
 
 MOST_DAYS = DAYS_APART // 2
 
@@ -34,19 +35,21 @@ class Report:
 def report_of(summed: Summed, known: Callable[[str], bool], *, days: int = 7, most: int = 20) -> Report:
     """Return what stands out in the days up to the last change; `known` tells which queries the model has in its log.
 
-    A query is new if the model does not know it and nobody typed it before these days. It rises if it was typed more
-    often than in as many days before.
+    What is removed is left out. A query is new if the model does not know it and nobody typed it before these days. It
+    rises if it was typed more often than in as many days before.
     """
     if not 1 <= days <= MOST_DAYS:
         raise OptionError(f"days must lie between 1 and {MOST_DAYS}, got {days}")
     recent, before, earlier = _by_age(summed, days)
+    removed = Removed(summed.removed, summed.beginnings)
     total = recent + before + earlier
 
     def row(text: str, typed: float) -> Row:
         return Row(text, round(typed), round(before[text]), summed.accepted[text])
 
     def first(texts: list[str], by: Callable[[str], float]) -> list[str]:
-        return sorted(texts, key=lambda text: (-by(text), text))[:most]
+        kept = (text for text in sorted(texts, key=lambda text: (-by(text), text)) if not removed.removes(text))
+        return list(islice(kept, most))
 
     new = [text for text in recent if not before[text] and not earlier[text] and not known(text)]
     rising = [text for text in recent if recent[text] > before[text] > 0]
