@@ -101,7 +101,7 @@ def many_changes(model: Model, count: int) -> dict[str, Any]:
 
 
 def while_serving(model: Model, folder: Path, seconds: float) -> dict[str, Any]:
-    """Complete 1,000 prefixes a second while another process writes 10,000 changes a second, and while none does."""
+    """Complete 1,000 prefixes a second while another process writes 11,000 changes a second, and while none does."""
     path = folder / "busy.live"
     served = load(model.path, cache=False)
     live = Live(served, path)
@@ -125,7 +125,7 @@ print(done / (time.perf_counter() - begin))
     rates = []
     for _ in range(3):
         quiet += paced(served, prefixes, seconds)
-        command = [sys.executable, "-c", program, str(path), "10000", str(seconds + 0.5)]
+        command = [sys.executable, "-c", program, str(path), "11000", str(seconds + 0.5)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdin is not None
             assert writer.stdout is not None
