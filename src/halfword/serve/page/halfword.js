@@ -20,6 +20,7 @@
 //   details      show score and source of each completion
 //   data-context="off"  forget what was searched; otherwise the last ten queries of this browser tab stay in its
 //                sessionStorage, are sent with each question, and are offered while the box is empty
+//   data-accepted="on"  tell the server which of its suggestions are chosen; it must be started with --live-accepted
 //
 // Events, which bubble: `halfword-answer` {prefix, completions, milliseconds}, `halfword-failure` {prefix, message},
 // `halfword-submit` {query, completion}; preventing the last one keeps `action` from being opened.
@@ -110,6 +111,14 @@ export class Client {
     throw failure;
   }
 
+  /** Tells the server that a suggestion was chosen, also when the page is left; nobody waits for the answer. */
+  accepted(text) {
+    const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
+    const body = this.#padded(JSON.stringify({ text }));
+    const told = { method: "POST", body, headers, credentials: "omit", keepalive: true };
+    fetch(new URL("accepted", this.server), told).catch(() => {});
+  }
+
   cancel() {
     this.#abort.abort();
   }
@@ -120,7 +129,10 @@ export class Client {
   }
 
   #body(prefix, context) {
-    const body = JSON.stringify({ prefixes: [prefix], n: this.count, context, ...(this.pad ? { pad: true } : {}) });
+    return this.#padded(JSON.stringify({ prefixes: [prefix], n: this.count, context, ...(this.pad ? { pad: true } : {}) }));
+  }
+
+  #padded(body) {
     const length = PADDED_QUERY * Math.ceil(body.length / PADDED_QUERY);
     return this.pad ? body.padEnd(length) : body; // JSON may end with spaces
   }
@@ -466,6 +478,8 @@ class HalfwordSearch extends HTMLElement {
     this.#client.cancel();
     this.#close();
     if (this.dataset.context !== "off") session.add(query);
+    // What was searched before in this tab has no score, and is not the server's suggestion.
+    if (this.dataset.accepted === "on" && (completion?.score ?? null) !== null) this.#client.accepted(completion.text);
     if (!this.#tell("halfword-submit", { query, completion })) return;
     const action = this.getAttribute("action");
     if (action !== null) {
