@@ -414,7 +414,10 @@ def test_an_exact_rule_leaves_longer_queries_alone(make_model: MakeModel, tmp_pa
     assert client.ask("GET /complete?q=be").texts == ["belt buckle"]
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/example", "/halfword.js", "/combobox.js", "/page.js", "/docs.js", "/page.css"])
+FILES = ["/", "/docs", "/example", "/halfword.js", "/combobox.js", "/server.js", "/page.js", "/docs.js", "/page.css"]
+
+
+@pytest.mark.parametrize("path", FILES)
 def test_pages_have_a_strict_policy_and_no_code_inside(client: Client, path: str) -> None:
     answer = client.ask(f"GET {path}")
     policy = answer.headers["content-security-policy"]
