@@ -84,6 +84,18 @@ def popular_and_network(request: pytest.FixtureRequest, tmp_path_factory: pytest
 
 
 @pytest.fixture(scope="module")
+def with_copying(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """The engine and the plain pipeline over popularity and a network that copies from the session."""
+    parts = ("popular", "network")
+    toy = Toy(parts=parts, counts=QUERIES, policy=UNLIMITED, background_words=BACKGROUND, pointer=5)
+    path = write_toy(tmp_path_factory.mktemp("copying") / "copying.halfword", toy)
+    model = load(path, precision="fp32", cache=False)
+    search = PlainNeural(path, model._engine.segment_best)
+    plain = PlainPipeline(QUERIES, search.complete, ranker_of(path), UNLIMITED, words_of(QUERIES))
+    return model, plain, lambda: search.closest_call
+
+
+@pytest.fixture(scope="module")
 def with_accents(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline over queries with accents, hyphens and Hangul."""
     toy = Toy(parts=("popular", "network"), counts=ACCENTS, ending=3.0, policy=UNLIMITED, background_words=BACKGROUND)
@@ -106,7 +118,7 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     companions, spellings = PlainCompanions(list(QUERIES)), PlainSpellings(QUERIES, "")
     plain = PlainPipeline(
         QUERIES,
-        lambda prefix, options, surplus, others: search.complete(prefix, options),
+        lambda prefix, options, surplus, others, context: search.complete(prefix, options, context=context),
         ranker_of(path),
         ALWAYS_BOTH,
         words_of(QUERIES),
@@ -162,6 +174,14 @@ def test_the_engine_equals_the_plain_pipeline_with_a_context(
     prefix: str, options: SearchOptions, context: list[str], all_sources: Pair
 ) -> None:
     assert_same(all_sources, prefix, options, context)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(prefix=PREFIXES, options=OPTIONS, context=st.lists(st.sampled_from(list(QUERIES)), min_size=1, max_size=4))
+def test_the_engine_equals_the_plain_pipeline_where_the_network_copies(
+    prefix: str, options: SearchOptions, context: list[str], with_copying: Pair
+) -> None:
+    assert_same(with_copying, prefix, options, context)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -99,42 +99,47 @@ void LanguageModel::mix_in_memory(const NgramState& state, std::size_t row, Pred
 }
 
 std::vector<EarlierQuery> LanguageModel::read_earlier(std::span<const std::vector<PieceId>> queries) const {
-  std::vector<EarlierQuery> earlier(queries.size());
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < queries.size(); ++i) {
+  const std::size_t width = queries.size();
+  std::vector<EarlierQuery> earlier(width);
+  std::vector<EarlierQuery*> by_length;  // the longest first, so that those which go on stand side by side
+  for (std::size_t i = 0; i < width; ++i) {
     earlier[i].pieces = queries[i];
     earlier[i].pieces.push_back(end_);
     earlier[i].pieces.resize(std::min(earlier[i].pieces.size(), EarlierQuery::most_pieces));
-    longest = std::max(longest, earlier[i].pieces.size());
+    by_length.push_back(&earlier[i]);
   }
-  // The state before piece `step` of query i is in row [step][i].
-  const std::size_t width = queries.size();
-  StateRows states;
-  StateRows nothing;
-  ModelScratch scratch;
-  network_->start(nothing);
-  std::vector<Step> steps;
-  for (std::size_t step = 0; step < longest; ++step) {
-    for (std::size_t first = 0; first < width;) {  // side by side, as far as no query has ended
-      steps.clear();
-      std::size_t last = first;
-      for (; last < width && step < earlier[last].pieces.size(); ++last) {
-        const auto row = static_cast<std::uint32_t>((step - 1) * width + last);
-        steps.push_back(step == 0 ? Step{0, begin_} : Step{row, earlier[last].pieces[step - 1]});
-      }
-      if (!steps.empty()) {
-        network_->step(step == 0 ? nothing : states, steps, states, step * width + first, scratch.network);
-      }
-      first = last + 1;
-    }
+  std::ranges::stable_sort(by_length, std::ranges::greater{}, [](const auto* query) { return query->pieces.size(); });
+  thread_local EarlierBuffers buffers;
+  buffers.width = width;
+  network_->start(buffers.nothing);
+  std::size_t reading = width;
+  for (std::size_t step = 0;; ++step) {
+    while (reading > 0 && by_length[reading - 1]->pieces.size() == step) --reading;
+    if (reading == 0) return earlier;
+    read_step(std::span(by_length).first(reading), step, buffers);
   }
-  for (std::size_t i = 0; i < width; ++i) {
-    const std::size_t pieces = earlier[i].pieces.size();
-    network_->gather_last(states, pieces, [&](std::size_t step) { return step * width + i; }, scratch.pointer.states);
-    earlier[i].keys.resize(pieces * pointer_->size());
-    pointer_->keys(kernels_, pieces, scratch.pointer, earlier[i].keys.data());
+}
+
+/// Find the states before piece `step` of the queries, and make them keys. They lie in rows that change places with
+/// those of the step before.
+void LanguageModel::read_step(std::span<EarlierQuery* const> queries, std::size_t step, EarlierBuffers& buffers) const {
+  const std::size_t first = step % 2 == 0 ? 0 : buffers.width;
+  const std::size_t before = buffers.width - first;
+  buffers.steps.clear();
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const auto row = static_cast<std::uint32_t>(before + i);
+    buffers.steps.push_back(step == 0 ? Step{0, begin_} : Step{row, queries[i]->pieces[step - 1]});
   }
-  return earlier;
+  StateRows& states = buffers.states;
+  network_->step(step == 0 ? buffers.nothing : states, buffers.steps, states, first, buffers.scratch.network);
+  PointerScratch& pointer = buffers.scratch.pointer;
+  network_->gather_last(states, queries.size(), [&](std::size_t i) { return first + i; }, pointer.states);
+  grow(buffers.keys, queries.size() * pointer_->size());
+  pointer_->keys(kernels_, queries.size(), pointer, buffers.keys.data());
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const float* key = buffers.keys.data() + i * pointer_->size();
+    queries[i]->keys.insert(queries[i]->keys.end(), key, key + pointer_->size());
+  }
 }
 
 void LanguageModel::copy_earlier(const Earlier& earlier, const ModelStates& states, std::span<const std::uint32_t> rows,

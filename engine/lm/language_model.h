@@ -28,6 +28,16 @@ struct ModelScratch {
   PointerScratch pointer;
 };
 
+/// What a thread keeps from one context to the next.
+struct EarlierBuffers {
+  std::size_t width;  // queries that are read side by side
+  StateRows nothing;
+  StateRows states;
+  ModelScratch scratch;
+  std::vector<Step> steps;
+  std::vector<float> keys;
+};
+
 /// The probabilities that both parts give to one token; the weights of the mixture are fitted to these.
 struct TokenView {
   std::uint32_t bucket;  // the class of the memory's context, which selects the weight
@@ -88,6 +98,8 @@ class LanguageModel {
 
  private:
   void mix_in_memory(const NgramState& state, std::size_t row, Predictions& predictions, ModelScratch& scratch) const;
+
+  void read_step(std::span<EarlierQuery* const> queries, std::size_t step, EarlierBuffers& buffers) const;
 
   /// The class of a context.
   std::size_t bucket_of(const NgramState& state) const;

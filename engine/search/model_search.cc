@@ -42,9 +42,10 @@ ModelSearch::ModelSearch(const ModelFile& file, std::optional<Precision> precisi
       answers_(sizes.answers),
       earlier_(std::min(sizes.states, tuning.earlier_queries)) {}
 
-/// What can be copied from the session. Queries that are not known from a keystroke before are read, all together.
-std::optional<Earlier> ModelSearch::read_earlier(std::span<const std::string_view> session) const {
-  if (session.empty() || !model_.copies()) return std::nullopt;
+/// The queries of a session as the pointer sees them. Those that are not known from a keystroke before are read, all
+/// together.
+std::vector<std::shared_ptr<const EarlierQuery>> ModelSearch::read_earlier(
+    std::span<const std::string_view> session) const {
   std::vector<std::shared_ptr<const EarlierQuery>> found;
   std::vector<std::size_t> missing;
   std::vector<std::vector<PieceId>> pieces;
@@ -62,13 +63,18 @@ std::optional<Earlier> ModelSearch::read_earlier(std::span<const std::string_vie
       if (earlier_.enabled()) earlier_.insert(std::string(session[missing[i]]), *shared);
     }
   }
-  return model_.join(found);
+  return found;
+}
+
+void ModelSearch::expect(std::span<const std::string_view> session) const {
+  if (model_.copies() && earlier_.enabled()) read_earlier(session);
 }
 
 SearchResult ModelSearch::complete(std::span<const Reading> readings, std::span<const std::string_view> session,
                                    const SearchOptions& options, const SearchLimits& limits,
                                    const Deadline& deadline) const {
-  const std::optional<Earlier> earlier = read_earlier(session);
+  std::optional<Earlier> earlier;
+  if (!session.empty() && model_.copies()) earlier = model_.join(read_earlier(session));
   const SearchModel model{pieces_, model_, opening_, states_, earlier ? &*earlier : nullptr};
   const auto look = [&] { return search(model, readings, options, limits, deadline); };
   if (earlier || !answers_.enabled() || readings.front().text.size() > tuning.short_prefix) return look();

@@ -31,11 +31,14 @@ class ModelSearch {
   SearchResult complete(std::span<const Reading> readings, std::span<const std::string_view> session,
                         const SearchOptions& options, const SearchLimits& limits, const Deadline& deadline) const;
 
+  /// Read the earlier queries of a session ahead, for a later call.
+  void expect(std::span<const std::string_view> session) const;
+
   const Pieces& pieces() const { return pieces_; }
   const LanguageModel& model() const { return model_; }
 
  private:
-  std::optional<Earlier> read_earlier(std::span<const std::string_view> session) const;
+  std::vector<std::shared_ptr<const EarlierQuery>> read_earlier(std::span<const std::string_view> session) const;
 
   Pieces pieces_;
   LanguageModel model_;

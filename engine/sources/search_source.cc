@@ -25,6 +25,8 @@ void SearchSource::propose(const Question& question, Proposals& proposals) const
   if (static_cast<double>(question.reading.text.size()) > question.policy.longest_searched) return;
   const Effort effort = effort_for(question.policy, question.options, facts, without_network_ != nullptr);
   const ModelSearch& model = effort.with_network ? model_ : *without_network_;
+  // The next keystroke is likely to ask the network, and should not have to read the session first.
+  if (!effort.with_network && !question.deadline.passed()) model_.expect(question.session.queries());
   SearchResult found =
       model.complete(question.readings, question.session.queries(), effort.options, effort.limits, question.deadline);
   facts.log_probability = found.log_probability;

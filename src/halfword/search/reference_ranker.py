@@ -58,7 +58,8 @@ LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where log
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
 _CORRECTED = 12  # features of corrections
 
-Search = Callable[[str, SearchOptions, int, Readings], Sequence[Completion]]  # prefix, options, surplus, other readings
+# prefix, options, surplus, other readings, the earlier queries (the oldest first) → what the search finds
+Search = Callable[[str, SearchOptions, int, Readings, Sequence[str]], Sequence[Completion]]
 Opinion = Callable[[str], Sequence[tuple[str, float]]]  # prefix → texts and their probabilities
 
 
@@ -277,7 +278,8 @@ class PlainPipeline:
             proposals[query] = Proposal(log_reading=log_reading, matched=_matched(query, prefix))
         others = self.readings(prefix) if options.fold and len(typed) < self.policy.folded_most_queries else ()
         surplus = int(self.policy.surplus_factor * options.count)
-        for completion in self.search(prefix, self._effort(options, facts), surplus, others):
+        earlier = session.queries[::-1]
+        for completion in self.search(prefix, self._effort(options, facts), surplus, others, earlier):
             found = _found_by(completion.text, prefix, others)
             known = proposals.setdefault(completion.text, found)
             if known.matched and found.log_reading > known.log_reading:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from halfword.core import metrics
 from halfword.core.model_file import Array
@@ -130,6 +131,11 @@ class RankerWeights:
 
 def fit_ranker(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked] = ()) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
+    with threadpool_limits(1, "blas"):  # the products are small: threads would only wait for each other
+        return _fitted(path, typed, mistyped)
+
+
+def _fitted(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked]) -> tuple[dict[str, Array], Policy]:
     prior = RankerWeights.read()
     model = load(path, cache=False)
     rows = sample_rows(typed, ASKED)
@@ -200,14 +206,15 @@ def fit(prior: RankerWeights, offers: Offers, *, epochs: int = _EPOCHS, closenes
     """Return the weights that make what people typed the likeliest, held near the prior."""
     chance = np.random.default_rng(0)
     starts = [(begin, min(begin + _BATCH, len(offers))) for begin in range(0, len(offers), _BATCH)]
-    shuffled = _shuffled(offers, chance)
+    shuffled = _shuffled(replace(offers, features=_scaled(prior, offers)), chance)
     values = {name: getattr(prior, name).astype(np.float64) for name in _FITTED}
     adam = _Adam(values)
     for epoch in range(epochs):
         for step, number in enumerate(chance.permutation(len(starts))):
             progress = (epoch + step / len(starts)) / epochs
             weights = replace(prior, **{name: value.astype(np.float32) for name, value in values.items()})
-            gradients = _gradients(weights, shuffled.part(*starts[number]))
+            some = shuffled.part(*starts[number])
+            gradients = _gradients(weights, _judged(weights, some, some.features), some)
             for name in _FITTED:
                 gradients[name] += closeness / len(offers) * (values[name] - getattr(prior, name))
             values = adam.step(values, gradients, _RATE * (1 - progress))
@@ -258,36 +265,48 @@ class _Forward:
     owner: np.ndarray  # (proposals): the number of its prefix
 
 
+def _scaled(weights: RankerWeights, offers: Offers) -> Floats:
+    return (offers.features - weights.mean) / weights.scale
+
+
 def _forward(weights: RankerWeights, offers: Offers) -> _Forward:
-    scaled = (offers.features - weights.mean) / weights.scale
+    return _judged(weights, offers, _scaled(weights, offers))
+
+
+def _judged(weights: RankerWeights, offers: Offers, scaled: Floats) -> _Forward:
+    """Return what the ranker makes of offers whose features have been scaled."""
     sums = scaled @ weights.hidden.T + weights.hidden_bias
     worths = scaled @ weights.linear + (sums / (1 + np.abs(sums))) @ weights.output
-    owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
+    sizes = np.diff(offers.first)
+    owner = np.repeat(np.arange(len(offers)), sizes)
     shared = len(weights.none) - 1
     prefix = np.ones((len(offers), shared + 1), np.float32)
-    has_any = np.diff(offers.first) > 0
-    prefix[has_any, :shared] = scaled[offers.first[:-1][has_any], :shared]
+    has_any = sizes > 0
+    begins = offers.first[:-1][has_any]
+    prefix[has_any, :shared] = scaled[begins, :shared]
     none = prefix @ weights.none
     peak = none.copy()
-    np.maximum.at(peak, owner, worths)
+    if len(begins):
+        peak[has_any] = np.maximum(peak[has_any], np.maximum.reduceat(worths, begins))
     sums_of = np.exp(none - peak) + np.bincount(owner, np.exp(worths - peak[owner]), len(offers))
     normaliser = peak + np.log(sums_of)
     return _Forward(scaled, prefix, sums, worths - normaliser[owner], none - normaliser, owner)
 
 
-def _gradients(weights: RankerWeights, offers: Offers) -> dict[str, np.ndarray]:
+def _gradients(weights: RankerWeights, made: _Forward, offers: Offers) -> dict[str, np.ndarray]:
     """Return the gradients of the mean cross-entropy."""
-    made = _forward(weights, offers)
     found = np.bincount(made.owner, offers.whole, len(offers)) > 0
     error = ((np.exp(made.log_probabilities) - offers.whole) / len(offers)).astype(np.float32)
     error_none = (np.exp(made.log_none) - ~found) / len(offers)
     slope = 1 / (1 + np.abs(made.sums))  # of softsign; its square is the derivative
-    error_sums = error[:, None] * weights.output * slope * slope
+    of_output = error @ (made.sums * slope)
+    slope *= slope
+    slope *= error[:, None] * weights.output
     return {
         "linear": error @ made.scaled,
-        "hidden": error_sums.T @ made.scaled,
-        "hidden_bias": error_sums.sum(0),
-        "output": error @ (made.sums * slope),
+        "hidden": slope.T @ made.scaled,
+        "hidden_bias": slope.sum(0),
+        "output": of_output,
         "none": error_none @ made.prefix,
     }
 
