@@ -31,6 +31,13 @@ function buildEngine() {
   for (const name of ["halfword.wasm", "halfword-simd.wasm"]) cpSync(`${FOLDER}/${name}`, here(`dist/${name}`));
 }
 
+/** The default model in its form for the web, where the Python package is installed. */
+function makeModel() {
+  const { error } = spawnSync("halfword", ["shrink", "-o", here("dist/default.halfword"), "--megabytes", "3"]);
+  if (error)
+    console.log("halfword is not installed, so dist/ has no model; make one with: halfword shrink -o web.halfword");
+}
+
 mkdirSync(here("dist"), { recursive: true });
 for (const name of readdirSync(here("src"))) cpSync(here(`src/${name}`), here(`dist/${name}`));
 for (const name of SHARED) {
@@ -39,3 +46,4 @@ for (const name of SHARED) {
 }
 if (!process.argv.includes("--no-engine")) buildEngine();
 if (existsSync(here("node_modules/.bin/tsc"))) run(here("node_modules/.bin/tsc"), "-p", here("."));
+if (!existsSync(here("dist/default.halfword"))) makeModel();

@@ -11,8 +11,8 @@ import pytest
 
 from halfword import load
 from tests.browsing import Box, expect, needs_chromium, page_elsewhere
-from tests.conftest import damage
-from tests.questions import COUNTS, TOYS
+from tests.conftest import COUNTS, damage
+from tests.questions import TOYS
 from tests.test_javascript import PACKAGE, needs_package
 from tests.toy import write_toy
 

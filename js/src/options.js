@@ -40,7 +40,7 @@ export function engineOptions(given) {
     haste: options.haste ?? 0,
     adapt: Number(options.haste === null),
     min_probability: options.min_probability ?? -1,
-    invent: CHOICES.invent.indexOf(options.invent),
+    invent: CHOICES.invent.indexOf(String(options.invent)),
     typos: Number(options.typos === "auto"),
     deadline_ms: options.deadline_ms ?? 0,
   };

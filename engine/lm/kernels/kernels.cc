@@ -31,9 +31,11 @@ const std::vector<const Kernels*>& available_kernels() {
 #elif defined(__aarch64__)
     if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) list.push_back(&neon_kernels);
 #elif defined(__wasm_simd128__)
-    list.push_back(&simd128_kernels);  // compiled in only where the whole engine is: a page chooses between two builds
+    list.push_back(&simd128_kernels);  // the only ones: a page chooses between two builds
 #endif
+#if !defined(__wasm_simd128__)
     list.push_back(&portable_kernels);
+#endif
     return list;
   }();
   return available;
