@@ -318,3 +318,16 @@ def test_axe_finds_nothing_at_an_input_of_the_page(browser: "Browser", site: Pat
 
 def test_the_toy_has_the_queries_that_these_tests_name() -> None:
     assert {"new york times", "weather", "web"} <= COUNTS.keys()
+
+
+def test_the_live_box_of_the_documents_works_on_a_static_host(page: "Page", tmp_path: Path) -> None:
+    from docs import live_box
+
+    box_html = live_box.on_page_markdown(f"# Halfword\n{live_box.MARK}")
+    live_box.on_post_build({"site_dir": str(tmp_path)})
+    (tmp_path / "index.html").write_text(f"<!doctype html><html lang=en><title>Halfword</title>{box_html}")
+    with page_elsewhere(tmp_path) as address:
+        page.goto(address)
+        box = Box(page)
+        box.type("new yo")
+        expect(page.get_by_role("option").first).to_contain_text("new york")

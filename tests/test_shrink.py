@@ -11,7 +11,7 @@ from halfword.core.model_file import read_header
 from halfword.core.verify import read_arrays
 from halfword.search.model import import_engine, open_model_file
 from halfword.training.memory import bytes_per_ngram, least_size, read_memory
-from halfword.training.pruning import most_typed, probabilities, prune_memory, read_counts
+from halfword.training.pruning import losses_of, most_typed, probabilities, prune_memory, read_counts
 from halfword.training.shrink import shrink
 from halfword.training.train import popular_arrays
 from tests.toy import SPECIALS, Toy, write_toy
@@ -57,7 +57,7 @@ def test_a_pruned_memory_is_smaller_and_its_probabilities_sum_to_one(model: Path
     memory = read_memory(read_arrays(model, read_header(model)))
     ngrams = sum(map(len, memory.orders))
     room = least_size(memory.vocabulary, len(memory.orders) + 1) + 0.5 * ngrams * bytes_per_ngram(memory.vocabulary)
-    pruned = prune_memory(memory, room)
+    pruned = prune_memory(memory, losses_of(memory), room)
     assert 0 < sum(map(len, pruned.orders)) < ngrams
     everything = np.arange(len(SPECIALS) + len(EVERYTHING.pieces))
     context = np.repeat([[1, 8]], len(everything), axis=0)
@@ -65,11 +65,11 @@ def test_a_pruned_memory_is_smaller_and_its_probabilities_sum_to_one(model: Path
     assert sums == pytest.approx(1.0, abs=1e-6)
 
 
-def test_what_is_pruned_from_a_memory_is_worth_less_than_what_stays(model: Path) -> None:
+def test_a_memory_can_be_pruned_away_or_kept_whole(model: Path) -> None:
     memory = read_memory(read_arrays(model, read_header(model)))
-    pruned = prune_memory(memory, 0.0)
+    pruned = prune_memory(memory, losses_of(memory), 0.0)
     assert pruned.orders == []
-    whole = prune_memory(memory, 1e9)
+    whole = prune_memory(memory, losses_of(memory), 1e9)
     assert [len(order) for order in whole.orders] == [len(order) for order in memory.orders]
     assert whole.orders[0].backoff == pytest.approx(memory.orders[0].backoff, abs=1e-6)
 

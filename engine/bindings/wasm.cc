@@ -164,13 +164,14 @@ int halfword_set_policy(const char* name, double value) {
   return 0;
 }
 
-/// Open the model whose bytes lie here. The bytes must stay.
+/// Open the model whose bytes lie here. The bytes must stay. Nothing is predicted in advance: the first key comes
+/// sooner, and a page has little memory.
 void halfword_open(const std::byte* bytes, std::size_t size, int popular, int memory, int network, const char* kernels,
                    std::size_t states, std::size_t answers) {
   halfword::Instance& self = instance();
   self.file = std::make_unique<halfword::ModelFile>("the model", self.places, std::span(bytes, size));
-  const halfword::Settings settings{popular != 0, memory != 0,      network != 0, halfword::Precision::int8,
-                                    kernels,      {states, answers}};
+  const halfword::Settings settings{popular != 0, memory != 0,         network != 0, halfword::Precision::int8,
+                                    kernels,      {states, answers, 0}};
   self.completer = std::make_unique<halfword::Completer>(*self.file, self.policy, settings);
 }
 

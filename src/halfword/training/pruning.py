@@ -17,9 +17,9 @@ _LEAST = 1e-30  # of a probability, before its logarithm is taken
 _BUCKET = 16  # texts that are front-coded together (`engine/store/sorted_texts.h`)
 
 
-def prune_memory(memory: Memory, size: float) -> Memory:
-    """Return a memory of at most about `size` bytes; what its n-grams lose goes to the lower orders."""
-    losses = [np.zeros(memory.vocabulary), *_losses(memory)]
+def prune_memory(memory: Memory, losses: list[Values], size: float) -> Memory:
+    """Return a memory of at most about `size` bytes; what n-grams lose goes to the lower orders."""
+    losses = [np.zeros(memory.vocabulary), *losses]
     parents = [np.empty(0, np.int64), *(order.parent for order in memory.orders)]
     keep = keep_most(losses, parents, size)
     while len(keep) > 1 and not keep[-1].any():
@@ -42,7 +42,7 @@ def _pruned(order: Order, contexts: Mask, kept: Mask) -> Order:
     return Order(order.piece[kept], number[parent], gain, total, backoff)
 
 
-def _losses(memory: Memory) -> list[Values]:
+def losses_of(memory: Memory) -> list[Values]:
     """Return per order the likelihood that pruning each n-gram alone would cost, in nats."""
     losses = []
     sequences: Numbers = np.arange(memory.vocabulary)[:, None]  # (n-grams of the order below, pieces)

@@ -19,7 +19,7 @@ from halfword.core.verify import read_arrays
 from halfword.training.companions import learn_companions, read_companions
 from halfword.training.memory import Memory, memory_arrays, read_memory
 from halfword.training.network.weights import in_8_bits
-from halfword.training.pruning import most_typed, prune_memory, read_counts
+from halfword.training.pruning import losses_of, most_typed, prune_memory, read_counts
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
 
@@ -46,6 +46,7 @@ class _Parts:
         self._arrays = dict(arrays)
         self._profile = PROFILES[header.card.profile or "default"]
         self._memory: Memory | None = read_memory(arrays) if "ngram.shape" in arrays else None
+        self._losses = losses_of(self._memory) if self._memory is not None else []
         self._companions = read_companions(arrays)
         self._counts = read_counts(arrays) if "popular.text" in arrays else {}
         self._header, self._megabytes = header, megabytes
@@ -78,7 +79,7 @@ class _Parts:
     def _pruned(self, share: float) -> dict[str, Array]:
         kept = {name: array for name, array in self._arrays.items() if not self._is_pruned(name)}
         if self._memory is not None:
-            kept |= memory_arrays(prune_memory(self._memory, share * self._bytes("ngram.", but=_WORDS)))
+            kept |= memory_arrays(prune_memory(self._memory, self._losses, share * self._bytes("ngram.", but=_WORDS)))
         if self._companions.words:
             kept |= learn_companions([], share * self._bytes(_WORDS) / 1e6, self._companions)
         if self._counts:
