@@ -7,11 +7,13 @@ list(JOIN exported "," exported)
 
 # Small where it does not matter for speed, because every visitor downloads it. emscripten's own -Os inlines nothing at
 # all, so its parts are named one by one.
-set(small -O2 -mllvm -inline-threshold=40 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
+set(small -O2 -mllvm -inline-threshold=20 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
 set(hot ${engine_sources})
-list(FILTER hot INCLUDE REGEX "engine/lm/[a-z_]+\\.cc|engine/search/")
+list(FILTER hot INCLUDE REGEX
+  "engine/(lm/(language_model|linear|lstm|ngram|state_cache)|search/(frontier|search|start_reader))\\.cc")
 set(cold ${engine_sources} engine/bindings/wasm.cc engine/store/checksum.cc)
-list(FILTER cold EXCLUDE REGEX "engine/(lm|search)/")
+list(FILTER cold EXCLUDE REGEX "engine/lm/kernels/")
+list(REMOVE_ITEM cold ${hot})
 
 # All files of a folder at a time, which takes a third of the time. So within a folder no two files may give the same
 # name to different things, not even in a namespace without a name.
@@ -34,11 +36,12 @@ function(add_engine name kernels)
   add_executable(${name} engine/lm/kernels/kernels.cc ${kernels})
   target_include_directories(${name} PRIVATE engine)
   foreach(target ${name} ${name}-hot ${name}-cold)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -mnontrapping-fptoint ${ARGN})
+    target_compile_options(${target} PRIVATE -Wall -Wextra -fno-rtti -mnontrapping-fptoint ${ARGN})
   endforeach()
   target_link_libraries(${name} PRIVATE ${name}-hot ${name}-cold)
   target_link_options(${name} PRIVATE -Os --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4194304
-    -sTOTAL_STACK=1048576 -sEXPORTED_FUNCTIONS=${exported} ${ARGN})
+    -sTOTAL_STACK=1048576 -sEXPORTED_FUNCTIONS=${exported}
+    --js-library=${CMAKE_SOURCE_DIR}/engine/bindings/wasm_imports.js ${ARGN})
   set_target_properties(${name} PROPERTIES SUFFIX .wasm)
 endfunction()
 
