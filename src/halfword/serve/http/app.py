@@ -12,6 +12,7 @@ from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.pages import Pages
 from halfword.serve.http.reply import CLIENT_GONE, Headers, Reply, RequestError, json_reply, refuse
 from halfword.serve.http.request import ClientGone, Request
+from halfword.serve.live import sharing
 from halfword.serve.live.changes import PATH, Changes
 from halfword.serve.log import Log
 from halfword.serve.models import Models
@@ -20,7 +21,7 @@ from halfword.serve.options import ServeOptions
 Handler = Callable[[Request], Awaitable[Reply]]
 
 # A page whose origin is not allowed gets the search box, though no completions: its visitors must be able to search.
-_FOR_EVERY_PAGE = "/halfword.js"
+_FOR_EVERY_PAGE = frozenset({"/halfword.js", "/combobox.js", "/server.js"})
 _INDEX_SEARCH = re.compile(f"/{INDEX_NAMES}/_search")
 _NO_STORE = [(b"cache-control", b"no-store")]
 _PREFLIGHT = [
@@ -50,7 +51,7 @@ class App:
         finder = Finder(options, metrics)
         key_file = options.live_key_file or options.api_key_file
         self._live_keys = None if options.live is None or key_file is None else ApiKeys(key_file)
-        self._changes = None if options.live is None else Changes(models, options.live_clients)
+        self._changes = None if options.live is None else Changes(options, models, metrics)
         self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
 
     def _routes_of(self, answers: Answers, pages: Pages) -> dict[str, dict[str, tuple[str, Handler]]]:
@@ -63,12 +64,13 @@ class App:
             "/readyz": {"GET": ("health", self._ready)},
             "/metrics": {"GET": ("metrics", self._metrics_text)},
         }
-        if self._changes is not None:
+        if self._changes is not None and self._options.live is not None:
             routes |= {
                 PATH: {"PUT": ("live", self._changes.put), "DELETE": ("live", self._changes.delete)},
                 "/typed": {"POST": ("live", self._changes.typed)},
-                "/accepted": {"POST": ("live", self._changes.accepted)},
+                "/accepted": {"POST": ("accepted", self._changes.accepted)},
                 "/live": {"GET": ("live", self._changes.listed)},
+                sharing.PATH: {"GET": ("live", sharing.Sharing(self._options.live).journal)},
             }
         return routes | {path: {"GET": ("page", handler)} for path, handler in pages.handlers().items()}
 
@@ -79,7 +81,7 @@ class App:
         self._metrics.count_request(route, reply.status, seconds)
         if self._options.log_requests:
             self._log_request(request, route, reply, seconds)
-        if self._origins or request.path == _FOR_EVERY_PAGE:
+        if self._origins or request.path in _FOR_EVERY_PAGE:
             return reply._replace(headers=[*reply.headers, *self._cors(request)])
         return reply
 
@@ -121,7 +123,8 @@ class App:
         return found
 
     def _guard(self, request: Request, route: str) -> None:
-        keys = self._live_keys if route == "live" else self._keys
+        changes = route == "live" or (route == "accepted" and not self._options.live_accepted)
+        keys = self._live_keys if changes else self._keys
         if keys is None and self._rate_limit is None:
             return
         client = self._clients.name(request.peer, request.header(b"x-forwarded-for"))
@@ -142,7 +145,7 @@ class App:
 
     def _cors(self, request: Request) -> Headers:
         """Return the headers that let pages of other origins read the reply."""
-        if b"*" in self._origins or request.path == _FOR_EVERY_PAGE:
+        if b"*" in self._origins or request.path in _FOR_EVERY_PAGE:
             headers = [(b"access-control-allow-origin", b"*")]
         else:
             origin = request.header(b"origin")
