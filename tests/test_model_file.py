@@ -60,7 +60,7 @@ CARD = {"halfword": "2", "card": '{"profile": "default"}', "policy": POLICY}
         (header_of({**CARD, "card": "[]"}), "is damaged: its card is not a JSON object"),
         (header_of({**CARD, "card": 7}), "is damaged: its metadata are not texts"),
         (header_of({**CARD, "policy": '{"odd": 1}'}), "the policy's numbers do not fit this version"),
-        (header_of({**CARD, "policy": POLICY.replace("10.0", "-1")}), "the policy's many_queries must lie between"),
+        (header_of({**CARD, "policy": POLICY.replace("10.0", "-1", 1)}), "the policy's many_queries must lie between"),
         (struct.pack("<Q", 8) + b"{nothing", "is damaged: its header is not JSON"),
         (struct.pack("<Q", 500) + b"{}", "is damaged: its header of 500 bytes is cut off"),
         (header_of(CARD, a={"dtype": "U8", "shape": [9], "data_offsets": [0, 9]}), "the array a is cut off"),
