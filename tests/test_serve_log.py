@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
@@ -94,3 +95,22 @@ def test_a_server_whose_log_nobody_reads_answers_and_stops(make_model: MakeModel
                 assert reply.status == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
+
+
+def test_what_is_logged_while_a_line_is_added_comes_with_it(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, writing = pipe
+    log, own = Log(writing), log_module.printable_json
+
+    def interrupted(content: str) -> str:
+        if "outer" in content:
+            log.event("inner")  # as when garbage is collected in the middle of it
+        return own(content)
+
+    monkeypatch.setattr(log_module, "printable_json", interrupted)
+    adding = threading.Thread(target=log.event, args=("outer",), daemon=True)
+    adding.start()
+    adding.join(5.0)
+    assert not adding.is_alive()
+    assert [line["event"] for line in lines_of(reading, 2)] == ["outer", "inner"]
