@@ -6,7 +6,8 @@ python benchmarks/showing.py held-out.halfword data/
 Each test row is asked at one prefix. `calibration` is the expected calibration error: suggestions are put into ten
 bins of equal width by their probability; the mean distance between what is said and what comes true, weighted by the
 number of suggestions. `invented` is the share of suggestions with a word that is neither in the train split nor in the
-background, the whole words of the prefix aside. `popular` is the model's popularity alone.
+background, the whole words of the prefix aside. `everything` is what the ranker found, however unlikely, and
+near-duplicates too. `popular` is the model's popularity alone.
 """
 
 import argparse
@@ -27,7 +28,12 @@ from halfword.data.dataset import Split, open_dataset
 from halfword.training.background import Background
 
 BINS = 10
-WAYS = {"default": DEFAULTS, "freely": UNFILTERED, "never": SearchOptions(invent=Invent.NEVER)}
+WAYS = {
+    "default": DEFAULTS,
+    "freely": SearchOptions(invent=Invent.FREELY),
+    "never": SearchOptions(invent=Invent.NEVER),
+    "everything": UNFILTERED,
+}
 
 
 def calibration_error(said: list[float], true: list[bool]) -> float:

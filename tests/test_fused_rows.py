@@ -83,12 +83,14 @@ def test_steps(width: int, group: int, beam: int) -> None:
         assert_close(getattr(also_adopted, field), getattr(adopted, field))
 
 
-def test_the_search_is_close_to_the_engine_s(tmp_path: Path) -> None:
-    path = write_toy(tmp_path / "toy.halfword", Toy(hidden=64, embedding=16, layers=2, spread=0.5))
+@pytest.mark.parametrize("contexts", [[], [["abcd cab", "d"], ["ab"] * 20, [], ["bcd"], ["abcd cab", "d"]]])
+def test_the_search_is_close_to_the_engine_s(contexts: list[list[str]], tmp_path: Path) -> None:
+    path = write_toy(tmp_path / "toy.halfword", Toy(hidden=64, embedding=16, layers=2, spread=0.5, pointer=6))
     options = SearchOptions(count=5)
     prefixes = ["", "a", "ab ", "ca", "한"]
-    answers = BatchedNeural(path, DEVICE).complete_batch(prefixes, options)
-    for found, expected in zip(answers, load(path, precision="fp32").complete_batch(prefixes, options), strict=True):
+    answers = BatchedNeural(path, DEVICE).complete_batch(prefixes, options, contexts=contexts)
+    engine = load(path, precision="fp32")
+    for found, expected in zip(answers, engine.complete_batch(prefixes, options, contexts=contexts), strict=True):
         scores = {completion.text: completion.score for completion in expected}
         shared = [completion for completion in found if completion.text in scores]
         assert len(shared) >= 4

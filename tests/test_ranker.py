@@ -32,7 +32,7 @@ def made_up(prefixes: int, seed: int = 0) -> Offers:
 
 def test_gradients_are_those_of_the_cross_entropy() -> None:
     weights, offers = RankerWeights.read(), made_up(40)
-    gradients = _gradients(weights, offers)
+    gradients = _gradients(weights, _forward(weights, offers), offers)
     for name, gradient in gradients.items():
         value = getattr(weights, name).astype(np.float64)
         place = np.unravel_index(abs(gradient).argmax(), gradient.shape)

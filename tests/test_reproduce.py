@@ -20,15 +20,18 @@ pytest.importorskip("sentencepiece")
 from halfword import load
 from halfword.core.card import Card
 from halfword.core.errors import OptionError, OutputError
+from halfword.core.options import Invent
 from halfword.data.dataset import Dataset, open_dataset
 from halfword.evaluation.evaluate import EvaluateOptions, evaluate
 from halfword.evaluation.reproduce import options as reproduce_options
 from halfword.evaluation.reproduce import workflow
+from halfword.evaluation.reproduce.contexts import SessionQuestion, SessionRows, kept_context
 from halfword.evaluation.reproduce.models import Models
 from halfword.evaluation.reproduce.options import ReproduceOptions
 from halfword.evaluation.reproduce.quality import Quality, Question, completer_of, measure_quality
 from halfword.evaluation.reproduce.recipes import Recipe, paper_network
 from halfword.evaluation.reproduce.rows import ROWS, chosen_rows
+from halfword.evaluation.reproduce.sample import draw_sample
 from halfword.evaluation.reproduce.workflow import reproduce
 from halfword.training.options import TrainOptions
 
@@ -91,6 +94,53 @@ def test_every_mean_lies_in_its_interval(report: Path) -> None:
                 assert estimate["low"] <= estimate["value"] <= estimate["high"]
 
 
+def test_contexts_bring_what_evaluate_says(report: Path, log: Path) -> None:
+    everything = EvaluateOptions(walk=0, context=10, min_probability=0.0, invent=Invent.FREELY)
+    expected = evaluate(load(report / "models" / "fast.halfword"), open_dataset(log), everything).context
+    found = row_named(report, "fast")["context"]
+    assert expected is not None
+    assert list(found) == list(expected)
+    for kind, gains in expected.items():
+        assert found[kind]["rows"] == gains["rows"]
+        for metric in ("mrr", "success"):
+            gain = found[kind][metric]
+            assert gain["low"] <= gain["with_context"] - gain["without"] <= gain["high"]
+            for name in ("without", "with_context"):
+                assert gain[name] == pytest.approx(gains[metric][name])
+    assert found["shares a word"]["mrr"]["without"] != found["shares a word"]["mrr"]["with_context"]
+    assert row_named(report, "mpc")["context"] is None
+
+
+def test_contexts_have_a_table(report: Path) -> None:
+    rows = row_named(report, "fast")["context"]["all"]["rows"]
+    line = f"| all parts, fast: all | {rows} | ."
+    assert line in (report / "results.md").read_text()
+    assert "all parts, fast: share a word with it" in (report / "report.html").read_text()
+
+
+def test_other_rows_before_a_query_are_asked_anew(report: Path, log: Path, tmp_path: Path) -> None:
+    """The queries are the same, but not their order, which the fingerprint of the data need not tell."""
+    sample = draw_sample(open_dataset(log), None, 0, 0)
+    sessions = SessionRows.draw(open_dataset(log), sample, 0)
+    assert sessions is not None
+    (row,) = chosen_rows(("fast",))
+    model = json.loads((report / "models" / "fast.json").read_text())["model"]
+    assert kept_context(report / "rows", SessionQuestion(row, model, sessions, paper=False)) is not None
+    other = replace(sessions, rows=[row._replace(context=row.context[1:]) for row in sessions.rows])
+    assert kept_context(report / "rows", SessionQuestion(row, model, other, paper=False)) is None
+
+
+def test_without_sessions_there_is_no_table_of_contexts(log: Path, tmp_path: Path) -> None:
+    (tmp_path / "sorted").mkdir()
+    for path in log.glob("*.txt"):
+        (tmp_path / "sorted" / path.name).write_text("\n".join(sorted(path.read_text().split("\n"))))
+    options = ReproduceOptions(rows=("default",), quick=True, device="cpu", steps=("report",))
+    found = reproduce(open_dataset(tmp_path / "sorted"), tmp_path / "report", options)
+    assert found["left_out"]["the table of contexts"] == "the dataset holds no sessions"
+    for name in ("report.html", "results.md"):
+        assert "Left out: the dataset holds no sessions." in (tmp_path / "report" / name).read_text()
+
+
 def copy_of(report: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(report, tmp_path / "elsewhere"))
 
@@ -103,6 +153,7 @@ def test_a_finished_report_is_not_computed_again(
 
     moved = copy_of(report, tmp_path)
     monkeypatch.setattr("halfword.evaluation.reproduce.workflow.measure_quality", never)
+    monkeypatch.setattr("halfword.evaluation.reproduce.workflow.measure_context", never)
     monkeypatch.setattr("halfword.evaluation.reproduce.workflow.measure_speed", never)
     monkeypatch.setattr("halfword.evaluation.reproduce.models.Models._train", never)
     rows = tuple(name for name in SOME if name != "bpe-4096-r")  # which cannot be trained, and is tried again
@@ -202,7 +253,7 @@ def test_tables_and_pictures_lie_beside_the_page(report: Path) -> None:
 def test_nothing_that_is_kept_holds_a_test_query(report: Path, log: Path) -> None:
     """A report may be published: what is measured is kept without the queries."""
     queries = [line for line in (log / "test.query.txt").read_text().splitlines() if line.count(" ") == 2]
-    for path in [*(report / "rows").glob("*.npz"), report / "results.md"]:
+    for path in [*(report / "rows").glob("*.npz"), report / "rows" / "fast.context.json", report / "results.md"]:
         content = path.read_bytes()
         assert not any(query.encode() in content for query in queries)
 

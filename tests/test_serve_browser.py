@@ -1,6 +1,7 @@
 """The page and the widget in a real browser: keys, mouse, touch, input methods, failures, and axe-core."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import pytest
 
 from halfword.core.card import Card
 from halfword.core.model_file import write_model
+from halfword.search.model import DEFAULT_MODEL
 from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS
 from tests.serving import Server, serving
@@ -30,6 +32,7 @@ pytestmark = [
 ]
 
 
+ROOT = Path(__file__).parent.parent
 UNHANDLED_ESCAPE = "box => box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', cancelable: true}))"
 STALE = {"text": "stale", "score": -1, "source": "model", "highlight": {"typed": "", "added": "stale"}}
 
@@ -554,6 +557,36 @@ def test_what_was_searched_in_the_tab_is_sent_and_offered(box: Box) -> None:
     box.wait_for("weather", "web", "weather in new york")
     assert contexts[-1] == ["Paris", "rome", "Paris"]
     assert "Paris" not in box.page.url
+
+
+@pytest.fixture(scope="module")
+def default_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(Path(shutil.copy(DEFAULT_MODEL, tmp_path_factory.mktemp("default")))) as running:
+        yield running
+
+
+def test_a_query_is_completed_from_the_one_before(page: "Page", default_server: Server) -> None:
+    page.goto(default_server.address)
+    box, rows = Box(page), page.get_by_role("option")
+    box.type("cheap fli")
+    playwright_api.expect(rows.first).to_have_text("cheap flights")
+    assert "cheap flights to paris" not in box.rows()
+    search_for(box, "flights to paris")
+    box.type("cheap fli")
+    playwright_api.expect(rows.first).to_have_text("cheap flights to paris")
+    box.press("ArrowDown")
+    assert box.text == "cheap flights to paris"
+
+
+def test_a_page_with_a_box_of_its_own_sends_a_context(page: "Page", default_server: Server) -> None:
+    """As the guide shows it."""
+    guide = (ROOT / "docs" / "guide" / "context.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r'<script type="module">.*?</script>', guide, re.DOTALL)
+    own, address = script.replace("https://your.server", default_server.address), f"{default_server.address}/own"
+    page.route(address, lambda route: route.fulfill(content_type="text/html", body=f"<!doctype html>{own}"))
+    with page.expect_console_message(lambda message: message.type == "log") as said:
+        page.goto(address)
+    assert said.value.text == "[cheap flights to paris]"
 
 
 def test_only_the_last_ten_queries_are_kept(box: Box) -> None:

@@ -155,15 +155,27 @@ def offers(per_prefix: list[list[float]]) -> tuple[Offers, np.ndarray]:
 
 def test_what_adds_next_to_nothing_is_not_worth_showing() -> None:
     made, probabilities = offers([[0.5, 0.0002, 0.0001], [0.3, 0.1, 0.0002]])
-    policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(6, bool))
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(6, bool), 2)
     assert 0.0002 < policy.min_probability <= 0.1
 
 
-def test_few_of_the_suggestions_hold_an_invented_word() -> None:
+def random_offers() -> tuple[Offers, np.ndarray, np.ndarray]:
+    """Return offers at 3,000 prefixes, how likely they are, and which of them hold an invented word."""
     chance = np.random.default_rng(0)
-    made, probabilities = offers([chance.uniform(0, 0.1, 10).tolist() for _ in range(300)])
-    invented = chance.random(len(probabilities)) < 0.3
-    policy = fit_showing(DEFAULT_POLICY, made, probabilities, invented)
+    made, probabilities = offers([np.exp(chance.uniform(-7, -1.5, 10)).tolist() for _ in range(3000)])
+    return made, probabilities, chance.random(len(probabilities)) < 0.3
+
+
+def test_few_of_the_suggestions_hold_an_invented_word() -> None:
+    made, probabilities, invented = random_offers()
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, invented, 3000)
     shown = (probabilities >= policy.min_probability) & (~invented | (probabilities >= policy.invented_min_probability))
     assert invented[probabilities >= policy.min_probability].mean() > 0.2
-    assert invented[shown].mean() <= 0.015
+    assert 0.005 < invented[shown].mean() <= 0.02
+
+
+def test_few_rows_are_not_trusted_to_tell_how_many_words_are_invented() -> None:
+    made, probabilities, _ = random_offers()
+    invented = np.repeat(np.arange(3000) % 20 < 6, 10)  # of twenty rows, six are completed by such words
+    few, many = (fit_showing(DEFAULT_POLICY, made, probabilities, invented, rows) for rows in (20, 3000))
+    assert few.invented_min_probability > many.invented_min_probability

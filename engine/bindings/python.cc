@@ -39,11 +39,12 @@ nb::str name_of(Origin source) {
   return nb::steal<nb::str>(PyUnicode_InternFromString(names[static_cast<int>(source)]));
 }
 
-/// A Python `Completion`, which is a tuple: made as `tuple.__new__` makes it, without a call into Python.
+/// The characters in the first bytes of a text.
 std::size_t characters_in(std::string_view text, std::size_t bytes) {
   return static_cast<std::size_t>(characters_from(text, 0) - characters_from(text, std::min(bytes, text.size())));
 }
 
+/// A Python `Completion`, which is a tuple: made as `tuple.__new__` makes it, without a call into Python.
 nb::object to_python(const Completion& completion, nb::handle type) {
   // A damaged file may hold bytes that are not text; they must not become an error in the middle of an answer.
   const auto size = static_cast<Py_ssize_t>(completion.text.size());
@@ -284,13 +285,15 @@ using Numbers = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::dev
 /// A Python `Completion`, filled in where it was allocated: twice as fast as `to_python`, which counts for millions.
 nb::object fill_completion(const Completion& completion, const nb::str& source, nb::handle type) {
   auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
-  PyObject* made = kind->tp_alloc(kind, 4);
+  PyObject* made = kind->tp_alloc(kind, 6);
   if (made == nullptr) throw nb::python_error();
   const auto size = static_cast<Py_ssize_t>(completion.text.size());
   PyTuple_SET_ITEM(made, 0, PyUnicode_DecodeUTF8(completion.text.data(), size, "replace"));
   PyTuple_SET_ITEM(made, 1, PyFloat_FromDouble(completion.score));
   PyTuple_SET_ITEM(made, 2, nb::object(source).release().ptr());
   PyTuple_SET_ITEM(made, 3, Py_NewRef(PyTuple_GET_ITEM(made, 0)));
+  PyTuple_SET_ITEM(made, 4, Py_NewRef(completion.corrected ? Py_True : Py_False));
+  PyTuple_SET_ITEM(made, 5, PyLong_FromSize_t(characters_in(completion.text, completion.matched)));
   return nb::steal(made);
 }
 
@@ -308,7 +311,8 @@ nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefi
         if (!std::isfinite(scores.data()[place])) continue;
         const std::span chosen(reversed.data() + place * depth, depth);
         const auto tail = static_cast<std::size_t>(tails.data()[place]);
-        spelled[i].push_back({spell(pieces, escaped, tail, chosen), scores.data()[place], Origin::model});
+        std::string text = spell(pieces, escaped, tail, chosen);
+        spelled[i].push_back({std::move(text), scores.data()[place], Origin::model, false, prefixes[i].size()});
       }
       std::sort(spelled[i].begin(), spelled[i].end(), comes_first);
     });

@@ -9,19 +9,13 @@ from halfword.cli.output import cells, console, print_json, table
 from halfword.cli.progress import progress
 from halfword.core.fields import changed
 from halfword.data.dataset import open_dataset
-from halfword.evaluation.context import ALL, METRICS, NEITHER, REPEAT, SHARES
+from halfword.evaluation.context import KIND_NAMES, METRICS
 from halfword.evaluation.evaluate import EvaluateOptions
 from halfword.evaluation.evaluate import evaluate as run
 from halfword.evaluation.report import Report
 from halfword.search.model import DEFAULT_MODEL, load
 
 _GROUPS = ("seen", "unseen", "all")
-_KINDS = {
-    REPEAT: "repeat a query of their context",
-    SHARES: "share a word with it",
-    NEITHER: "share nothing",
-    ALL: "all",
-}
 
 
 @takes(EvaluateOptions)
@@ -53,7 +47,7 @@ def _context_table(by_kind: dict[str, Any]) -> Table:
     for kind, found in by_kind.items():
         gains = [f"{found[name]['without']:.4f} → {found[name]['with_context']:.4f}" for name in METRICS]
         made.add_row(
-            _KINDS[kind], f"{found['rows']:,}", *gains, f"{found['mrr']['low']:+.4f} to {found['mrr']['high']:+.4f}"
+            KIND_NAMES[kind], f"{found['rows']:,}", *gains, f"{found['mrr']['low']:+.4f} to {found['mrr']['high']:+.4f}"
         )
     return made
 

@@ -10,6 +10,12 @@ from halfword.data.sessions import TypedRow
 from halfword.evaluation.report import Measured
 
 REPEAT, SHARES, NEITHER, ALL = KINDS = ("repeat", "shares a word", "neither", "all")
+KIND_NAMES = {
+    REPEAT: "repeat a query of their context",
+    SHARES: "share a word with it",
+    NEITHER: "share nothing",
+    ALL: "all",
+}
 METRICS = ("mrr", "success")
 
 

@@ -1,10 +1,11 @@
 """Any completer × a dataset → a report: how often, how high and how early the query that was typed is offered."""
 
+import inspect
 import random
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from halfword.core import metrics
 from halfword.core.card import Card
@@ -19,8 +20,7 @@ from halfword.data.digest import split_digest
 from halfword.data.sessions import TypedRow
 from halfword.evaluation.context import by_kind
 from halfword.evaluation.report import Measured, Report, contexts_of, make_report
-from halfword.search.filtered import Filtered
-from halfword.search.model import Completer, Completion, Model
+from halfword.search.model import Completer, Completion
 
 _CHUNK = 2048
 _TELL_EVERY = 256  # queries
@@ -31,6 +31,20 @@ class BatchCompleter(Protocol):
     """A completer that takes many prefixes at once, on all cores."""
 
     def complete_batch(self, prefixes: Sequence[str], options: SearchOptions) -> list[list[Completion]]: ...
+
+
+class ContextCompleter(Protocol):
+    """A batch completer that takes one context for each prefix."""
+
+    def complete_batch(
+        self, prefixes: Sequence[str], options: SearchOptions, *, contexts: Sequence[Sequence[str]]
+    ) -> Sequence[list[Completion]]: ...
+
+
+def takes_contexts(completer: object) -> TypeGuard[ContextCompleter]:
+    """Tell whether a completer can be given the earlier queries of sessions."""
+    complete_batch = getattr(completer, "complete_batch", None)
+    return complete_batch is not None and "contexts" in inspect.signature(complete_batch).parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +188,7 @@ class Asker:
         return [self._completer.complete(prefix, self._options) for prefix in prefixes]
 
     def _with_contexts(self, prefixes: Sequence[str], contexts: Sequence[Sequence[str]]) -> Sequence[list[Completion]]:
-        if not isinstance(self._completer, Model | Filtered):
+        if not takes_contexts(self._completer):
             raise OptionError(f"{type(self._completer).__name__} takes no context; leave the option context out")
         return self._completer.complete_batch(prefixes, self._options, contexts=contexts)
 

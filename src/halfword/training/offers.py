@@ -1,5 +1,6 @@
 """What a model's sources propose at many prefixes, laid out for fitting the ranker."""
 
+import random
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -63,6 +64,12 @@ def at_every_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
     return [
         Asked(query, typed, context) for query, context in rows for typed in range(metrics.SHORTEST_PREFIX, len(query))
     ]
+
+
+def at_some_prefixes(rows: Iterable[TypedRow], size: int) -> list[Asked]:
+    """Return at most `size` of all prefixes of all rows, drawn at random."""
+    every = at_every_prefix(rows)
+    return random.Random(4).sample(every, min(size, len(every)))
 
 
 def collect(model: Model, prefixes: Iterable[Asked], typos: Typos = Typos.OFF) -> Offers:

@@ -2,7 +2,7 @@
 
 `engine/rank/ranker.h` has the formula, `search/reference_ranker.py` the same in plain Python. The weights are those
 under which the queries that people went on to type are the likeliest: cross-entropy over the proposals and "none of
-these", at one prefix of many queries and at every prefix of some. They start from weights that ship with the package
+these", at one prefix of every query and at some others. They start from weights that ship with the package
 (`models/ranker.json`, made by `benchmarks/ranker_prior.py` from public logs) and pay for leaving them, so a log with
 few validation rows stays near them. Requests with a context have weights of their own. These start from the weights
 without context and are fitted to rows with the queries before them; so sessions change nothing for other requests.
@@ -26,13 +26,12 @@ from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, import_engine, load
 from halfword.training.correcting import correction_places, fit_corrections
-from halfword.training.offers import Asked, Floats, Offers, at_every_prefix, at_hashed_prefix, collect, join
+from halfword.training.offers import Asked, Floats, Offers, at_hashed_prefix, at_some_prefixes, collect, join
 from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
-ASKED = 20_000  # validation queries that are asked at one prefix each,
-WALKED = 4_000  # and so many of them at every prefix;
-WALKED_IN_SESSIONS = 2_000  # rows that have a context are asked with it too, so many of them at every prefix
+ASKED = 40_000  # validation queries that are asked at one prefix each,
+WALKED = 0.25  # and so many times as many prefixes of any length
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
 _EPOCHS = 12
@@ -143,13 +142,18 @@ def _fitted(path: Path, typed: list[TypedRow], mistyped: Sequence[Asked]) -> tup
         session = RankerWeights.read(part="session")
         return prior.arrays() | session.arrays("ranker.session"), DEFAULT_POLICY
     alone = [TypedRow(row.query) for row in rows]
-    asked = collect(model, at_hashed_prefix(alone))
-    weights = fit(prior, join([asked, collect(model, at_every_prefix(alone[:WALKED]))]))
-    natural = at_hashed_prefix(alone) + at_every_prefix(alone[:WALKED])
-    weights = _with_corrections(weights, collect(model, [*natural, *mistyped], Typos.AUTO))
-    policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, asked))
+    asked, elsewhere = at_hashed_prefix(alone), _walked(alone)
+    offers = collect(model, asked)
+    weights = fit(prior, join([offers, collect(model, elsewhere)]))
+    weights = _with_corrections(weights, collect(model, [*asked, *elsewhere, *mistyped], Typos.AUTO))
+    policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, offers))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
-    return arrays, _showing(policy, weights, join([asked, _elsewhere(model, alone)]))
+    return arrays, _showing(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
+
+
+def _walked(rows: Sequence[TypedRow]) -> list[Asked]:
+    """Return prefixes of any length: what is shown between the prefixes that are judged must make sense too."""
+    return at_some_prefixes(rows, int(WALKED * len(rows)))
 
 
 def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow]) -> RankerWeights:
@@ -162,8 +166,8 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
     start = weights.moved(RankerWeights.read(), RankerWeights.read(part="session"), share)
     if not with_context:
         return start
-    asked = at_hashed_prefix(with_context) + at_every_prefix(with_context[:WALKED_IN_SESSIONS])
-    return fit(start, collect(model, asked), epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
+    asked = collect(model, at_hashed_prefix(with_context) + _walked(with_context))
+    return fit(start, asked, epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
 
 
 def _with_corrections(weights: RankerWeights, offers: Offers) -> RankerWeights:
@@ -185,10 +189,10 @@ def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
     return collect(model, [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
 
 
-def _showing(policy: Policy, weights: RankerWeights, offers: Offers) -> Policy:
+def _showing(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) -> Policy:
     """Return the policy with what is worth showing."""
     invented = offers.features[:, feature_place("invented_words")] > 0
-    return fit_showing(policy, offers, np.exp(_forward(weights, offers).log_probabilities), invented)
+    return fit_showing(policy, offers, np.exp(_forward(weights, offers).log_probabilities), invented, rows)
 
 
 def sample_rows(rows: Sequence[TypedRow], size: int) -> list[TypedRow]:

@@ -13,7 +13,8 @@ from halfword.training.offers import Offers
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
-_MOST_INVENTED = 0.013  # share of the suggestions that may hold an invented word
+_MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
+_SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Page:
     probability: np.ndarray
     invented: np.ndarray  # whether the text holds an invented word
     size: int  # suggestions that are shown at most
+    rows: int  # a row is asked at several prefixes: those whose numbers leave the same remainder
 
     def places(self, least: float, least_invented: float) -> tuple[np.ndarray, np.ndarray]:
         """Return which proposals are shown, and the rank of each, from 1 on."""
@@ -39,22 +41,29 @@ class Page:
         shown, rank = self.places(least, 0.0)
         return float((self.probability[shown] / rank).sum())
 
-    def share_invented(self, least: float, least_invented: float) -> float:
-        """Return the share of shown proposals that hold an invented word."""
+    def most_invented(self, least: float, least_invented: float) -> float:
+        """Return what share of shown proposals holds an invented word, at most: few rows tell it less exactly."""
         shown, _ = self.places(least, least_invented)
-        return float(self.invented[shown].mean()) if len(shown) else 0.0
+        row = self.owner[shown] % self.rows
+        number, holding = np.bincount(row, minlength=1), np.bincount(row, self.invented[shown], minlength=1)
+        share = holding.sum() / max(number.sum(), 1)
+        error = np.sqrt(np.square(holding - share * number).sum()) / max(number.sum(), 1)  # of a ratio, by rows
+        return float(share + _SURE * error)
 
 
-def fit_showing(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray) -> Policy:
-    """Return the policy with the least probabilities of what is shown."""
-    page = _page(policy, offers, probabilities, invented)
+def fit_showing(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Policy:
+    """Return the policy with the least probabilities of what is shown.
+
+    The prefixes are those of `rows` rows, one of each row after the other, then again from the first row on.
+    """
+    page = _page(policy, offers, probabilities, invented, rows)
     enough = (1 - _PRICE) * page.worth(0.0)
     least = max((float(each) for each in _CHOICES if page.worth(each) >= enough), default=0.0)
-    sober = (float(each) for each in _CHOICES if page.share_invented(least, each) <= _MOST_INVENTED)
+    sober = (float(each) for each in _CHOICES if page.most_invented(least, each) <= _MOST_INVENTED)
     return replace(policy, min_probability=least, invented_min_probability=max(least, min(sober, default=1.0)))
 
 
-def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray) -> Page:
+def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Page:
     owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
     order = np.lexsort((-probabilities, owner))
-    return Page(owner[order], probabilities[order], invented[order], int(policy.page))
+    return Page(owner[order], probabilities[order], invented[order], int(policy.page), rows)

@@ -3,8 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from halfword.evaluation.reproduce import prose
 from halfword.evaluation.reproduce.sample import GROUPS
-from halfword.evaluation.reproduce.tables import COSTS, SHOWN, Line, comparison_columns, comparison_lines, tables
+from halfword.evaluation.reproduce.tables import (
+    COSTS,
+    SHOWN,
+    Line,
+    comparison_columns,
+    comparison_lines,
+    context_columns,
+    context_lines,
+    tables,
+)
 from halfword.evaluation.reproduce.words import METRIC_NAMES
 
 
@@ -19,14 +29,19 @@ def markdown(content: Mapping[str, Any]) -> str:
     for title, lines in tables(content).items():
         names = [METRIC_NAMES[metric] for metric in SHOWN]
         parts += [f"### {title}", _table(["", *names, *COSTS], [_grouped(line) for line in lines])]
-    lines = comparison_lines(content)
-    if lines:
-        cells = [
-            [line.label, *(f"{cell.text} ({cell.note})" if cell.note else cell.text for cell in line.cells)]
-            for line in lines
-        ]
-        parts += ["### Comparisons", _table(["question", "rows", *comparison_columns()], cells)]
+    if content["context"] is not None:
+        parts += ["### With the earlier queries of a session", prose.context(content)]
+    if lines := context_lines(content):
+        parts += [_table(["", *context_columns()], [_noted(line) for line in lines])]
+    if lines := comparison_lines(content):
+        head = ["question", "rows", *comparison_columns()]
+        parts += ["### Comparisons", _table(head, [_noted(line) for line in lines])]
     return "\n\n".join(parts) + "\n"
+
+
+def _noted(line: Line) -> list[str]:
+    """Return a line with notes in brackets."""
+    return [line.label, *(f"{cell.text} ({cell.note})" if cell.note else cell.text for cell in line.cells)]
 
 
 def _grouped(line: Line) -> list[str]:

@@ -17,6 +17,8 @@ from halfword.evaluation.reproduce.tables import (
     accident_lines,
     comparison_columns,
     comparison_lines,
+    context_columns,
+    context_lines,
     other_lines,
     tables,
 )
@@ -30,6 +32,7 @@ def page(content: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
     sections = {
         "table": ("Results", _results(content)),
         "others": ("Other metrics", _others(content)),
+        "context": ("With the earlier queries of a session", _context(content)),
         "comparisons": ("Which differences are real", _comparisons(content)),
         "pictures": ("Pictures", _pictures(pictures)),
         "examples": ("Examples", _examples(content)),
@@ -99,6 +102,13 @@ def _others(content: Mapping[str, Any]) -> str:
     lines = other_lines(content)
     head = _simple_head(["", *(METRIC_NAMES[metric] for metric in OTHERS)])
     return f"<p>{escape(prose.OTHER_METRICS)}</p>\n{_scroll(_plain_table(head, lines))}" if lines else ""
+
+
+def _context(content: Mapping[str, Any]) -> str:
+    if content["context"] is None:
+        return ""
+    told, lines = f"<p>{escape(prose.context(content))}</p>", context_lines(content)
+    return f"{told}\n{_scroll(_plain_table(_simple_head(['', *context_columns()]), lines))}" if lines else told
 
 
 def _plain_table(head: str, lines: Iterable[Line]) -> str:

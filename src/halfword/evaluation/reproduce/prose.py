@@ -53,7 +53,7 @@ def warnings(content: Mapping[str, Any]) -> list[str]:
     found = []
     if content["options"]["quick"]:
         found.append(
-            "A quick report: small networks, trained for seconds, on few rows. "
+            "A quick report: small networks, trained for seconds, on few rows. Nothing is learned from sessions. "
             "It shows that everything works; do not cite it."
         )
     if content["options"]["paper"]:
@@ -77,6 +77,18 @@ def testing(content: Mapping[str, Any]) -> str:
         f"The first row minus the second, with its 95 % interval, from {content['made']['bootstrap']:,} paired "
         "bootstrap samples of queries (the repeats of a query stay together). p is two-sided and corrected for the "
         "number of tests on this page (Holm). Stars: p < .05, .01 and .001."
+    )
+
+
+def context(content: Mapping[str, Any]) -> str:
+    """Return how rows were asked with the session's earlier queries, or why not."""
+    about = content["context"]
+    if about["left_out"]:
+        return f"Left out: {about['left_out']}."
+    return (
+        f"{about['rows']:,} test rows, each at one prefix, without and with up to {about['queries']} queries before it "
+        "in its session. Lines are kinds of rows, by what they have in common with these queries. Everything that was "
+        "found is shown, however unlikely. Each difference has its 95 % interval."
     )
 
 

@@ -28,6 +28,7 @@ class Found:
     model: dict[str, Any] | None = None  # the record of its model
     quality: Quality | None = None
     paper: Quality | None = None  # with the mistake of the paper's code
+    context: dict[str, Any] | None = None  # what the session's earlier queries bring
     speed: dict[str, Any] | None = None
     examples: dict[str, list[str]] | None = None
     left_out: str | None = None  # why figures are missing
@@ -85,6 +86,7 @@ def describe(found: Found, figures: Figures, sample: Sample) -> dict[str, Any]:
         "search": asdict(row.search),
         "published": asdict(row.published) if row.published else None,
         "left_out": found.left_out or (None if found.quality else "it was not measured"),
+        "context": found.context["kinds"] if found.context else None,
         "speed": _facts(found.speed),
         "examples": found.examples,
     }

@@ -32,5 +32,8 @@ class SmallDataset(Dataset):
     def rows(self, split: Split) -> list[str]:
         return self.drawn[split] if split in self.drawn else self.whole.rows(split)
 
+    def sessions(self, split: Split) -> list[list[str]]:
+        return [] if split in self.drawn else self.whole.sessions(split)  # rows that were drawn have no neighbours
+
     def about(self) -> dict[str, Any]:
         return {**self.whole.about(), "drawn": {str(split): len(rows) for split, rows in self.drawn.items()}}

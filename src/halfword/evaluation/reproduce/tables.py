@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from halfword.evaluation.context import KIND_NAMES
+from halfword.evaluation.context import METRICS as IN_CONTEXT
 from halfword.evaluation.reproduce.results import COMPARED
 from halfword.evaluation.reproduce.rows import ALSO, GROUPS
 from halfword.evaluation.reproduce.sample import GROUPS as NOVELTY
@@ -107,6 +109,32 @@ def other_lines(content: Mapping[str, Any]) -> list[Line]:
 
 def _estimate(metric: str, found: Mapping[str, Any] | None) -> Cell:
     return Cell(NOTHING) if found is None else Cell(figure(metric, found["value"]), half_width(metric, found))
+
+
+def context_columns() -> list[str]:
+    """Return the names of the columns of figures without and with context."""
+    names = [METRIC_NAMES[metric] for metric in IN_CONTEXT]
+    return ["rows", *(column for name in names for column in (name, f"{name} with context", "difference"))]
+
+
+def context_lines(content: Mapping[str, Any]) -> list[Line]:
+    """Return what the session's earlier queries bring each row that knows them, by kind of test row."""
+    return [
+        Line(f"{row['label']}: {KIND_NAMES[kind]}", [Cell(f"{found['rows']:,}"), *_gains(found)])
+        for row in content["rows"]
+        for kind, found in (row["context"] or {}).items()
+    ]
+
+
+def _gains(found: Mapping[str, Any]) -> list[Cell]:
+    cells = []
+    for metric in IN_CONTEXT:
+        gain = found[metric]
+        low, high = figure(metric, gain["low"], signed=True), figure(metric, gain["high"], signed=True)
+        cells += [Cell(figure(metric, gain["without"])), Cell(figure(metric, gain["with_context"]))]
+        change = figure(metric, gain["with_context"] - gain["without"], signed=True)
+        cells.append(Cell(change, f"{low} … {high}"))
+    return cells
 
 
 def comparison_columns() -> list[str]:

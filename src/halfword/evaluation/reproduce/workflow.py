@@ -10,7 +10,9 @@ from halfword.core.errors import MissingExtraError, OptionError, OutputError, re
 from halfword.core.files import check_output_folder
 from halfword.core.progress import Event, Progress, named, quiet
 from halfword.data.dataset import Dataset
-from halfword.evaluation.reproduce import examples
+from halfword.data.sessions import CONTEXT
+from halfword.evaluation.reproduce import contexts, examples
+from halfword.evaluation.reproduce.contexts import SessionQuestion, SessionRows, kept_context, measure_context
 from halfword.evaluation.reproduce.machine import has_gpu, machine, one_thread, versions
 from halfword.evaluation.reproduce.models import Models
 from halfword.evaluation.reproduce.options import ReproduceOptions
@@ -97,6 +99,8 @@ class _Work:
             options.seed,
         )
         self._found = [Found(row) for row in options.chosen()]
+        asks = any(each.row.name in contexts.ROWS for each in self._found)
+        self._sessions = SessionRows.draw(data, self._sample, options.seed) if asks else None
         self._stage = ""
 
     def run(self) -> dict[str, Any]:
@@ -145,6 +149,8 @@ class _Work:
             found.paper = found.quality
         elif found.row.published:
             found.paper = self._quality(found, True, 0, wanted)
+        if self._sessions is not None and found.row.name in contexts.ROWS:
+            found.context = self._context(found, self._sessions, wanted)
 
     def _quality(self, found: Found, paper: bool, walk: int, wanted: bool) -> Quality | None:
         question = self._question(found, paper, walk)
@@ -155,6 +161,17 @@ class _Work:
         found.model = self._models.record(found.row.model)
         question = self._question(found, paper, walk)
         return measure_quality(self._kept, question, model, self._device, named(found.row.name, self._tell))
+
+    def _context(self, found: Found, sessions: SessionRows, wanted: bool) -> dict[str, Any] | None:
+        """Measure a row with and without context, if the file of its model is here."""
+        assert found.model is not None
+        model = self._models.path(found.row.model)
+        question = SessionQuestion(found.row, found.model["model"], sessions, self._options.paper)
+        kept = kept_context(self._kept, question)
+        if kept is not None or not (wanted and model.exists()):
+            return kept
+        tell = named(f"{found.row.name} with context", self._tell)
+        return measure_context(self._kept, question, model, self._sample, tell)
 
     def _question(self, found: Found, paper: bool, walk: int) -> Question:
         assert found.model is not None
@@ -178,6 +195,9 @@ class _Work:
     def _report(self) -> dict[str, Any]:
         self._stage = "report"
         left_out = {each.row.name: each.left_out for each in self._found if each.left_out}
+        context = self._about_context()
+        if context and context["left_out"]:
+            left_out["the table of contexts"] = context["left_out"]
         if "report" not in self._options.steps:
             return {"left_out": left_out}
         self._tell(Event("computing the bootstrap intervals"))
@@ -189,8 +209,17 @@ class _Work:
             "data": {"name": self._data.path.name, "fingerprint": self._mark, **self._sample.describe()},
             "options": {name: getattr(self._options, name) for name in ("rows", "paper", "quick", "sample", "seed")},
             "models": self._models.records(each.row.model for each in self._found),
+            "context": context,
             **results(self._found, self._sample, bootstrap),
         }
         self._tell(Event("writing"))
         write_report(self._folder, content, beside)
         return content | {"left_out": left_out}
+
+    def _about_context(self) -> dict[str, Any] | None:
+        """Return how contexts were asked, or why not; None if no row that knows sessions is chosen."""
+        if not any(each.row.name in contexts.ROWS for each in self._found):
+            return None
+        sessions = self._sessions
+        left_out = contexts.NO_SESSIONS if sessions is None else None
+        return {"queries": CONTEXT, "rows": len(sessions.rows) if sessions else 0, "left_out": left_out}

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from halfword.core.options import SearchOptions
 from halfword.search.gpu.columns import WHOLE, Columns
+from halfword.search.gpu.copying import Copying, PointerWeights
 from halfword.search.gpu.found import NO_COLUMN, Found, Links
 from halfword.search.gpu.row_network import RowNetwork, States
 from halfword.search.gpu.row_steps import peaks_of
@@ -27,6 +28,7 @@ class SearchTables:
     columns: Columns
     network: RowNetwork
     grammar: Grammar
+    pointer: PointerWeights | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,20 @@ class DeviceStarts:
 
 
 class BatchedSearch:
-    """The search of all prefixes of a tree of starts."""
+    """The search of all prefixes of a tree of starts; prefixes may be equal if their contexts differ."""
 
-    def __init__(self, tables: SearchTables, tree: StartTree, prefixes: int, options: SearchOptions) -> None:
+    def __init__(
+        self,
+        tables: SearchTables,
+        tree: StartTree,
+        prefixes: int,
+        options: SearchOptions,
+        copying: Copying | None = None,
+    ) -> None:
         self._columns, self._network, self._grammar = tables.columns, tables.network, tables.grammar
         self._device = self._columns.pieces.device
         self._options = options
+        self._copying = copying
         self._starts = DeviceStarts.of(tree, prefixes, self._device)
         self._mass = self._floor = torch.full((prefixes,), -math.inf, device=self._device)
         self._found = Found(prefixes, options.count, self._device, self._network.steps)
@@ -122,12 +132,28 @@ class BatchedSearch:
         states = _joined(levels)
         scores = network.follow(states, starts.parents, columns)
         scores[0] = 0.0  # the begin piece is its own parent
+        self.work.rows += len(columns)
+        if self._copying is not None:
+            return _taken(states, starts.nodes), self._copied_paths(self._copying, scores, states.hidden[-1], columns)
         ancestors = starts.parents
         for _ in range(len(levels).bit_length()):  # each round doubles the number of pieces summed
             scores = scores + scores[ancestors]
             ancestors = ancestors[ancestors]
-        self.work.rows += len(columns)
         return _taken(states, starts.nodes), scores[starts.nodes]
+
+    def _copied_paths(self, copying: Copying, alone: Tensor, hidden: Tensor, columns: Tensor) -> Tensor:
+        """Return the scores of the starts; the pieces of the tree are scored anew for every context."""
+        starts = self._starts
+        scores = torch.zeros(len(starts.nodes), device=self._device)
+        waiting, nodes = torch.arange(len(scores), device=self._device), starts.nodes
+        while len(waiting):
+            inside = nodes > 0
+            waiting, nodes = waiting[inside], nodes[inside]
+            parents = starts.parents[nodes]
+            prefixes = starts.prefixes[waiting]
+            scores[waiting] += copying.follow(alone[nodes], hidden[parents], prefixes, columns[nodes])
+            nodes = parents
+        return scores
 
     def _seed(self, scores: Tensor) -> Rows:
         """Make every start a row."""
@@ -164,6 +190,8 @@ class BatchedSearch:
     def _score(self, rows: Rows, states: States) -> Scored:
         """Score everything that can come next."""
         logits = self._network.logits(states)
+        if self._copying is not None:
+            self._copying.mix(logits, states.hidden[-1], rows.prefixes)
         scored = self._network.steps.score(logits, rows.scores, rows.after_space, self._grammar)
         if rows.wholeness is None:
             return scored

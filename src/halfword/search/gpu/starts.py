@@ -41,6 +41,11 @@ class Starts:
         """Return the starts of normalised `prefixes`."""
         return StartTree(*self._segmenter.start_tree(prefixes, engine_options(options), 0))
 
+    def segment(self, queries: Sequence[str]) -> list[list[int]]:
+        """Return the pieces of normalised queries."""
+        segmented: list[list[int]] = self._segmenter.segment_batch(queries)
+        return segmented
+
     def spell(
         self, prefixes: Sequence[str], scores: NDArray[np.float32], tails: Integers, reversed_pieces: Integers
     ) -> list[list[Completion]]:
