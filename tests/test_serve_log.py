@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from halfword.core.printable import printable_json
 from halfword.serve import log as log_module
 from halfword.serve.log import Log
 from tests.conftest import COUNTS, MakeModel
@@ -101,12 +102,12 @@ def test_what_is_logged_while_a_line_is_added_comes_with_it(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, writing = pipe
-    log, own = Log(writing), log_module.printable_json
+    log = Log(writing)
 
     def interrupted(content: str) -> str:
         if "outer" in content:
             log.event("inner")  # as when garbage is collected in the middle of it
-        return own(content)
+        return printable_json(content)
 
     monkeypatch.setattr(log_module, "printable_json", interrupted)
     adding = threading.Thread(target=log.event, args=("outer",), daemon=True)
