@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +13,10 @@ from halfword.core.model_file import read_header, write_model
 from halfword.core.text import DEFAULT, Profile
 from halfword.evaluation.reproduce import machine
 from halfword.training.train import popular_arrays
+from tests.browsing import CHROMIUM
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 # The same examples at every run, so that a change is judged by what it changes; `pytest --hypothesis-profile=default`
 # draws others.
@@ -74,3 +79,26 @@ def text_folder(tmp_path: Path) -> Path:
     (folder / "valid.query.txt").write_text("news\nweather\n")
     (folder / "test.query.txt").write_text("new york times\nweather\nweather\nnew jersey\n")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser: "Browser") -> Iterator["Page"]:
+    context = browser.new_context(viewport={"width": 900, "height": 800})
+    opened = context.new_page()
+    opened.set_default_timeout(5000)
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda line: problems.append(line.text) if "Content Security Policy" in line.text else None)
+    yield opened
+    context.close()
+    assert problems == []

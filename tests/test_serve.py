@@ -256,8 +256,9 @@ def test_other_origins_may_not_read_until_they_are_allowed(client: Client, model
     preflight = some.ask("OPTIONS /complete", headers=origin)
     assert (preflight.status, preflight.headers["access-control-allow-methods"]) == (204, "GET, POST")
     for asked in (client, some):  # the box itself has no secrets
-        widget = asked.ask("GET /halfword.js", headers=origin).headers
-        assert widget["access-control-allow-origin"] == "*"
+        for name in ("halfword", "combobox", "server"):
+            widget = asked.ask(f"GET /{name}.js", headers=origin).headers
+            assert widget["access-control-allow-origin"] == "*"
         assert "access-control-allow-origin" not in asked.ask("GET /page.js", headers={"Origin": "null"}).headers
     everyone = client_for(model, allowed_origins=("*",))
     widget = everyone.ask("GET /halfword.js", headers=origin).headers
@@ -413,7 +414,10 @@ def test_an_exact_rule_leaves_longer_queries_alone(make_model: MakeModel, tmp_pa
     assert client.ask("GET /complete?q=be").texts == ["belt buckle"]
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/example", "/halfword.js", "/page.js", "/docs.js", "/page.css"])
+FILES = ["/", "/docs", "/example", "/halfword.js", "/combobox.js", "/server.js", "/page.js", "/docs.js", "/page.css"]
+
+
+@pytest.mark.parametrize("path", FILES)
 def test_pages_have_a_strict_policy_and_no_code_inside(client: Client, path: str) -> None:
     answer = client.ask(f"GET {path}")
     policy = answer.headers["content-security-policy"]

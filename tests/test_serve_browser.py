@@ -4,12 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +13,7 @@ from halfword.core.card import Card
 from halfword.core.model_file import write_model
 from halfword.search.model import DEFAULT_MODEL
 from halfword.training.train import popular_arrays
+from tests.browsing import Box, needs_chromium, page_elsewhere
 from tests.conftest import COUNTS
 from tests.serving import Server, serving
 
@@ -25,11 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser tests")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = [needs_chromium, pytest.mark.xdist_group("browser")]
 
 
 ROOT = Path(__file__).parent.parent
@@ -46,64 +38,6 @@ def write_counts(path: Path) -> Path:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(write_counts(tmp_path_factory.mktemp("model") / "m.halfword")) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    with playwright_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """The search box of a page, as a person meets it."""
-
-    page: "Page"
-
-    @property
-    def input(self) -> Any:
-        return self.page.get_by_role("combobox")
-
-    @property
-    def text(self) -> str:
-        value: str = self.input.input_value()
-        return value
-
-    def rows(self) -> list[str]:
-        return [row.strip() for row in self.page.get_by_role("option").all_inner_texts()]
-
-    def chosen(self) -> str | None:
-        """Return the row that assistive technology is told about."""
-        row = self.input.get_attribute("aria-activedescendant")
-        return None if row is None else self.page.locator(f"#{row}").inner_text().strip()
-
-    def wait_for(self, *rows: str) -> None:
-        """Wait until these rows, and no others, are shown."""
-        playwright_api.expect(self.page.get_by_role("option")).to_have_text(list(rows))
-
-    def wait_until_closed(self) -> None:
-        playwright_api.expect(self.input).to_have_attribute("aria-expanded", "false")
-
-    def type(self, text: str) -> None:
-        self.input.press_sequentially(text)
-
-    def press(self, key: str) -> None:
-        self.input.press(key)
-
-
-@pytest.fixture
-def page(browser: "Browser") -> Iterator["Page"]:
-    context = browser.new_context(viewport={"width": 900, "height": 800})
-    opened = context.new_page()
-    opened.set_default_timeout(5000)
-    problems: list[str] = []
-    opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.on("console", lambda line: problems.append(line.text) if "Content Security Policy" in line.text else None)
-    yield opened
-    context.close()
-    assert problems == []
 
 
 @pytest.fixture
@@ -408,21 +342,6 @@ def test_the_example_is_two_lines_and_works(page: "Page", server: Server) -> Non
     box.press("ArrowDown")
     box.press("Enter")
     page.wait_for_url("**/?q=weather")
-
-
-@contextmanager
-def page_elsewhere(folder: Path) -> Iterator[str]:
-    """Serve the files of a folder from an origin of their own."""
-    handler = partial(QuietHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as elsewhere:
-        Thread(target=elsewhere.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{elsewhere.server_port}"
-        elsewhere.shutdown()
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *arguments: Any) -> None:
-        pass
 
 
 def test_two_lines_put_the_box_on_a_page_of_another_origin(page: "Page", tmp_path: Path) -> None:

@@ -17,6 +17,7 @@
 #include "lm/kernels/yardstick.h"
 #include "lm/ngram.h"
 #include "rank/duplicates.h"
+#include "rank/policy_fields.h"
 #include "search/parallel.h"
 #include "search/starts.h"
 #include "sources/companions.h"
@@ -426,53 +427,9 @@ NB_MODULE(_engine, module) {
           [](SearchOptions& options, int value) { options.invent = static_cast<Invent>(std::clamp(value, 0, 2)); })
       .def_rw("deadline_ms", &SearchOptions::deadline_ms);
 
-  nb::class_<Policy>(module, "Policy", "Which sources are asked, how hard, and what is shown.")
-      .def(nb::init<>())
-      .def_rw("many_queries", &Policy::many_queries)
-      .def_rw("beam_factor_none", &Policy::beam_factor_none)
-      .def_rw("beam_factor_few", &Policy::beam_factor_few)
-      .def_rw("beam_factor_many", &Policy::beam_factor_many)
-      .def_rw("widest_beam", &Policy::widest_beam)
-      .def_rw("haste_none", &Policy::haste_none)
-      .def_rw("haste_few", &Policy::haste_few)
-      .def_rw("haste_many", &Policy::haste_many)
-      .def_rw("read_limit_base", &Policy::read_limit_base)
-      .def_rw("read_limit_per_beam", &Policy::read_limit_per_beam)
-      .def_rw("enough_repeats", &Policy::enough_repeats)
-      .def_rw("longest_searched", &Policy::longest_searched)
-      .def_rw("surplus_factor", &Policy::surplus_factor)
-      .def_rw("companions_most_queries", &Policy::companions_most_queries)
-      .def_rw("companions_half_trust", &Policy::companions_half_trust)
-      .def_rw("companions_most_words", &Policy::companions_most_words)
-      .def_rw("companions_end_hits", &Policy::companions_end_hits)
-      .def_rw("companions_end_trials", &Policy::companions_end_trials)
-      .def_rw("spellings_most_queries", &Policy::spellings_most_queries)
-      .def_rw("spellings_most_alike", &Policy::spellings_most_alike)
-      .def_rw("spellings_fewest_letters", &Policy::spellings_fewest_letters)
-      .def_rw("folded_most_queries", &Policy::folded_most_queries)
-      .def_rw("folded_log_probability", &Policy::folded_log_probability)
-      .def_rw("composing_log_probability", &Policy::composing_log_probability)
-      .def_rw("folded_most_readings", &Policy::folded_most_readings)
-      .def_rw("corrected_most_queries", &Policy::corrected_most_queries)
-      .def_rw("corrected_edit_cost", &Policy::corrected_edit_cost)
-      .def_rw("corrected_fewest_letters", &Policy::corrected_fewest_letters)
-      .def_rw("corrected_letters_for_two", &Policy::corrected_letters_for_two)
-      .def_rw("corrected_enough_score", &Policy::corrected_enough_score)
-      .def_rw("corrected_near_words", &Policy::corrected_near_words)
-      .def_rw("corrected_beam", &Policy::corrected_beam)
-      .def_rw("corrected_most_readings", &Policy::corrected_most_readings)
-      .def_rw("corrected_band", &Policy::corrected_band)
-      .def_rw("corrected_count", &Policy::corrected_count)
-      .def_rw("corrected_word_slack", &Policy::corrected_word_slack)
-      .def_rw("corrected_least_gain", &Policy::corrected_least_gain)
-      .def_rw("corrected_unknown_count", &Policy::corrected_unknown_count)
-      .def_rw("corrected_new_words", &Policy::corrected_new_words)
-      .def_rw("corrected_most_steps", &Policy::corrected_most_steps)
-      .def_rw("page", &Policy::page)
-      .def_rw("length_penalty", &Policy::length_penalty)
-      .def_rw("min_probability", &Policy::min_probability)
-      .def_rw("invented_min_probability", &Policy::invented_min_probability)
-      .def_rw("often_typed", &Policy::often_typed);
+  auto policy = nb::class_<Policy>(module, "Policy", "Which sources are asked, how hard, and what is shown.");
+  policy.def(nb::init<>());
+  for (const PolicyField& field : policy_fields) policy.def_rw(field.name, field.value);
 
   nb::class_<Pieces>(module, "Segmenter", "Cuts queries into the pieces of a model file.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())

@@ -108,7 +108,8 @@ std::vector<EarlierQuery> LanguageModel::read_earlier(std::span<const std::vecto
     earlier[i].pieces.resize(std::min(earlier[i].pieces.size(), EarlierQuery::most_pieces));
     by_length.push_back(&earlier[i]);
   }
-  std::ranges::stable_sort(by_length, std::ranges::greater{}, [](const auto* query) { return query->pieces.size(); });
+  std::stable_sort(by_length.begin(), by_length.end(),
+                   [](const auto* left, const auto* right) { return left->pieces.size() > right->pieces.size(); });
   thread_local EarlierBuffers buffers;
   buffers.width = width;
   network_->start(buffers.nothing);

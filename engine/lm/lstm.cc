@@ -1,9 +1,10 @@
 #include "lm/lstm.h"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
+
+#include "lm/bits.h"
 
 namespace halfword {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::size_t gates_per_cell = 3;
 
 /// A float as bfloat16: its upper 16 bits, rounded.
 std::uint16_t to_half(float value) {
-  return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16);
+  return static_cast<std::uint16_t>((bit_cast<std::uint32_t>(value) + 0x8000U) >> 16);
 }
 
 /// Quantise a row to bytes with a scale of its own, which uses the whole range; returns the scale.

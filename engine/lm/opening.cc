@@ -1,13 +1,9 @@
 #include "lm/opening.h"
 
 namespace halfword {
-namespace {
 
-constexpr std::size_t most_predictions = 2'000'000;  // floats, 8 MB
-
-}  // namespace
-
-Opening::Opening(const LanguageModel& model, const Pieces& pieces) : rows_(pieces.size(), no_row) {
+Opening::Opening(const LanguageModel& model, const Pieces& pieces, std::size_t most_predictions)
+    : rows_(pieces.size(), no_row) {
   ModelScratch scratch;
   ModelStates nothing;
   model.start(nothing);

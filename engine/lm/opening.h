@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "lm/language_model.h"
@@ -11,7 +12,8 @@ namespace halfword {
 /// word. Computed once when a model is loaded, so that no search has to.
 class Opening {
  public:
-  Opening(const LanguageModel& model, const Pieces& pieces);
+  /// `most_predictions`: numbers, of 4 bytes each; if there are more, the predictions are made when they are needed.
+  Opening(const LanguageModel& model, const Pieces& pieces, std::size_t most_predictions);
 
   /// The state after the begin piece, in row 0.
   const ModelStates& begin_state() const { return begin_; }

@@ -16,8 +16,9 @@ namespace halfword {
 
 /// The sizes of the caches between searches; 0 switches a cache off.
 struct CacheSizes {
-  std::size_t states;   // sequences of pieces whose states are kept
-  std::size_t answers;  // short prefixes whose complete answers are kept
+  std::size_t states;               // sequences of pieces whose states are kept
+  std::size_t answers;              // short prefixes whose complete answers are kept
+  std::size_t opening = 2'000'000;  // numbers predicted in advance for the beginning of queries; if they are more: none
 };
 
 /// A language model that can be searched: its pieces, its network, its memory, and caches of recent searches.

@@ -11,6 +11,16 @@
 
 namespace halfword {
 
+#if defined(__EMSCRIPTEN__)
+
+/// Call `work(i)` for every i below `size`; a page has no threads to give.
+template <typename Work>
+void parallel_for(std::size_t size, std::size_t, const Work& work) {
+  for (std::size_t i = 0; i < size; ++i) work(i);
+}
+
+#else
+
 /// Call `work(i)` for every i below `size`, on as many threads as asked for (0: one per core). The first exception
 /// stops the others and is thrown here.
 template <typename Work>
@@ -39,5 +49,7 @@ void parallel_for(std::size_t size, std::size_t threads, const Work& work) {
   }
   if (thrown) std::rethrow_exception(thrown);
 }
+
+#endif
 
 }  // namespace halfword

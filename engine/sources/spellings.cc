@@ -78,8 +78,8 @@ int compare(std::string_view text, std::string_view letters) {
 }
 
 /// What was typed, seen as letters and what comes after the last of them.
-struct Typed {
-  explicit Typed(std::string_view text_so_far) : prefix(text_so_far) {
+struct TypedLetters {
+  explicit TypedLetters(std::string_view text_so_far) : prefix(text_so_far) {
     const std::string_view text = without_lead(prefix);
     LetterReader reader(text);
     std::string_view rest = text;
@@ -97,7 +97,7 @@ struct Typed {
 };
 
 /// What a query that begins with the letters of `typed` has beyond them.
-std::string_view beyond(std::string_view query, const Typed& typed) {
+std::string_view beyond(std::string_view query, const TypedLetters& typed) {
   LetterReader reader(without_lead(query));
   for (std::size_t read = 0; read < typed.letters.size(); ++read) reader.next();
   std::string_view rest = reader.rest();
@@ -129,7 +129,7 @@ std::string_view domain_after(std::string_view text, std::string_view common_dom
 }
 
 /// The different ways in which what `query` has beyond the prefix may follow it.
-std::vector<std::string> ways_on(std::string_view query, const Typed& typed, std::string_view common_domain) {
+std::vector<std::string> ways_on(std::string_view query, const TypedLetters& typed, std::string_view common_domain) {
   const std::string_view rest = beyond(query, typed);
   const std::string_view domain = domain_of(query);
   std::vector<std::string> ways{std::string(rest)};
@@ -193,7 +193,7 @@ std::vector<TypedQuery> Spellings::alike(std::string_view letters, std::size_t m
 void Spellings::propose(const Question& question, Proposals& proposals) const {
   const Policy& policy = question.policy;
   if (proposals.facts.longer_distinct >= policy.spellings_most_queries) return;
-  const Typed typed(question.reading.text);
+  const TypedLetters typed(question.reading.text);
   if (static_cast<double>(typed.letters.size()) < policy.spellings_fewest_letters) return;
   const std::vector<TypedQuery> queries = alike(typed.letters, static_cast<std::size_t>(policy.spellings_most_alike));
   double total = 0.0;

@@ -35,14 +35,14 @@ void Live::apply(std::span<const LiveChange> changes, double scale, bool publish
   judge_all();
   next_.scale = scale;
   if (!publish) return;
-  published_.store(std::make_shared<const LiveState>(next_), std::memory_order_release);
+  published_.store(std::make_shared<const LiveState>(next_));
 }
 
 void Live::clear(bool publish) {
   const std::lock_guard lock(writing_);
   next_ = LiveState{};
   removals_.clear();
-  if (publish) published_.store(nullptr, std::memory_order_release);
+  if (publish) published_.store(nullptr);
 }
 
 void Live::apply(const LiveChange& change) {

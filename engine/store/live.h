@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include "store/lexicon.h"
 #include "store/live_state.h"
 #include "store/popular.h"
+#include "store/published.h"
 
 namespace halfword {
 
@@ -43,7 +43,7 @@ class Live {
   void clear(bool publish = true);
 
   /// The state of the moment; null if nothing was ever changed.
-  std::shared_ptr<const LiveState> state() const { return published_.load(std::memory_order_acquire); }
+  std::shared_ptr<const LiveState> state() const { return published_.load(); }
 
  private:
   void apply(const LiveChange& change);
@@ -63,7 +63,7 @@ class Live {
   std::mutex writing_;
   LiveState next_;                                 // what is published next
   std::map<std::string, std::uint32_t> removals_;  // keys whose removal has changed since queries were judged, and how
-  std::atomic<std::shared_ptr<const LiveState>> published_;
+  Published<LiveState> published_;
 };
 
 }  // namespace halfword

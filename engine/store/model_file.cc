@@ -28,17 +28,23 @@ std::span<const std::byte> map_file(const std::string& path) {
 }  // namespace
 
 ModelFile::ModelFile(const std::string& path, std::map<std::string, ArrayPlace> places)
-    : path_(path), places_(std::move(places)), mapped_(map_file(path)) {}
+    : path_(path), places_(std::move(places)), bytes_(map_file(path)), is_mapped_(true) {}
 
-ModelFile::~ModelFile() { ::munmap(const_cast<std::byte*>(mapped_.data()), mapped_.size()); }
+ModelFile::ModelFile(std::string name, std::map<std::string, ArrayPlace> places, std::span<const std::byte> bytes)
+    : path_(std::move(name)), places_(std::move(places)), bytes_(bytes), is_mapped_(false) {}
+
+ModelFile::~ModelFile() {
+  if (is_mapped_) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
 
 void ModelFile::leave(const std::string& beginning) const {
+  if (!is_mapped_) return;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (const auto& [name, place] : places_) {
-    if (!name.starts_with(beginning) || place.begin > place.end || place.end > mapped_.size()) continue;
+    if (!name.starts_with(beginning) || place.begin > place.end || place.end > bytes_.size()) continue;
     const std::size_t first = (place.begin + page - 1) / page * page;  // pages at both ends may hold other arrays
     const std::size_t last = place.end / page * page;
-    if (first < last) ::madvise(const_cast<std::byte*>(mapped_.data()) + first, last - first, MADV_DONTNEED);
+    if (first < last) ::madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
   }
 }
 
@@ -50,14 +56,14 @@ std::span<const std::byte> ModelFile::find(const std::string& name, const std::s
   if (place.dtype != dtype) {
     throw ModelFileError(path_ + ": the array " + name + " is " + place.dtype + ", expected " + dtype);
   }
-  if (place.begin > place.end || place.end > mapped_.size()) {
+  if (place.begin > place.end || place.end > bytes_.size()) {
     throw ModelFileError(path_ + ": the array " + name + " reaches beyond the end of the file");
   }
   // Arrays begin at multiples of eight, so a type of up to eight bytes can be read in place.
   if (place.begin % alignment != 0 || (place.end - place.begin) % alignment != 0) {
     throw ModelFileError(path_ + ": the array " + name + " is not aligned");
   }
-  return mapped_.subspan(place.begin, place.end - place.begin);
+  return bytes_.subspan(place.begin, place.end - place.begin);
 }
 
 }  // namespace halfword

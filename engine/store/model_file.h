@@ -22,10 +22,12 @@ struct ArrayPlace {
   std::uint64_t end;
 };
 
-/// A model file mapped into memory: read-only, and shared by every process that maps it.
+/// A model file in memory. Mapped from a path, it is read-only and shared by every process that maps it.
 class ModelFile {
  public:
   ModelFile(const std::string& path, std::map<std::string, ArrayPlace> places);
+  /// The bytes of a file that somebody else holds; `name` is what errors call it.
+  ModelFile(std::string name, std::map<std::string, ArrayPlace> places, std::span<const std::byte> bytes);
   ~ModelFile();
   ModelFile(const ModelFile&) = delete;
   ModelFile& operator=(const ModelFile&) = delete;
@@ -40,7 +42,7 @@ class ModelFile {
   }
 
   /// Release the memory of all arrays whose names begin with `beginning`, because they were copied. A later read gets
-  /// them from the file again.
+  /// them from the file again. Bytes of somebody else stay.
   void leave(const std::string& beginning) const;
 
  private:
@@ -51,7 +53,8 @@ class ModelFile {
 
   std::string path_;
   std::map<std::string, ArrayPlace> places_;
-  std::span<const std::byte> mapped_;
+  std::span<const std::byte> bytes_;
+  bool is_mapped_;
 };
 
 template <>

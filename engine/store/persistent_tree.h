@@ -224,7 +224,8 @@ class PersistentTree {
 
   Node* with(Node* node, std::string_view text, const Value& value) {
     if (node == nullptr) {
-      const auto priority = static_cast<std::uint16_t>(std::hash<std::string_view>()(text) >> 48);
+      constexpr std::size_t low_bits = 8 * sizeof(std::size_t) - 16;
+      const auto priority = static_cast<std::uint16_t>(std::hash<std::string_view>()(text) >> low_bits);
       ++size_;
       bytes_ += bytes_of(text.size());
       return make(text, priority, value);

@@ -3,8 +3,6 @@
 namespace halfword {
 namespace {
 
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
 void append_utf8(char32_t code, std::string& text) {
   const auto append = [&](char32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
   if (code < 0x80) {

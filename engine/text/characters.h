@@ -6,6 +6,9 @@
 
 namespace halfword {
 
+/// Whether a byte of UTF-8 is not the first one of its character.
+inline bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
 /// The bytes of the first character of a text that is not empty.
 std::string_view first_character(std::string_view text);
 

@@ -1,11 +1,10 @@
 #include "text/escape.h"
 
 #include "lm/pieces.h"
+#include "text/characters.h"
 
 namespace halfword {
 namespace {
-
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 /// The number of bytes of a character that begins with `byte`; 0 if no character begins with it.
 std::size_t length_of(char byte) {

@@ -3,10 +3,10 @@
 // The kernels that the compiler vectorises by itself. The file of each instruction set includes this header and is
 // compiled for its set. `Set` is a type that only this file has, so that the linker does not merge the variants.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "lm/bits.h"
 #include "lm/kernels/kernels.h"
 
 namespace halfword {
@@ -25,17 +25,17 @@ inline float exponential(float x, float limit = 87.0F) {
   series = series * rest + 2.4022121727e-1F;
   series = series * rest + 6.9314694405e-1F;
   series = series * rest + 1.0000001192F;
-  return series * std::bit_cast<float>(exponent << 23);
+  return series * bit_cast<float>(exponent << 23);
 }
 
 /// log x for a positive x, with an error of 2e-7. Written so that loops over it vectorise.
 template <typename Set>
 inline float logarithm(float x) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t bits = bit_cast<std::uint32_t>(x);
   // Split x into 2^power × part with part between √½ and √2.
   const std::uint32_t shifted = bits - 0x3F3504F3U;
   const auto power = static_cast<float>(static_cast<std::int32_t>(shifted) >> 23);
-  const float rest = std::bit_cast<float>((shifted & 0x007FFFFFU) + 0x3F3504F3U) - 1.0F;
+  const float rest = bit_cast<float>((shifted & 0x007FFFFFU) + 0x3F3504F3U) - 1.0F;
   float series = 7.0376836292e-2F;
   series = series * rest - 1.1514610310e-1F;
   series = series * rest + 1.1676998740e-1F;
@@ -105,7 +105,7 @@ template <typename Set>
 void dequantise_half(const std::int32_t* sums, const float* scales, float scale, const std::uint16_t* addend,
                      std::size_t size, float* __restrict values) {
   for (std::size_t i = 0; i < size; ++i) {
-    const float added = std::bit_cast<float>(static_cast<std::uint32_t>(addend[i]) << 16);
+    const float added = bit_cast<float>(static_cast<std::uint32_t>(addend[i]) << 16);
     values[i] = added + static_cast<float>(sums[i]) * (scales[i] * scale);
   }
 }

@@ -15,6 +15,8 @@ extern const Kernels avx2_kernels;
 extern const Kernels avx512_kernels;
 #elif defined(__aarch64__)
 extern const Kernels neon_kernels;
+#elif defined(__wasm_simd128__)
+extern const Kernels simd128_kernels;
 #endif
 
 const std::vector<const Kernels*>& available_kernels() {
@@ -28,8 +30,12 @@ const std::vector<const Kernels*>& available_kernels() {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list.push_back(&avx2_kernels);
 #elif defined(__aarch64__)
     if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) list.push_back(&neon_kernels);
+#elif defined(__wasm_simd128__)
+    list.push_back(&simd128_kernels);  // the only ones: a page chooses between two builds
 #endif
+#if !defined(__wasm_simd128__)
     list.push_back(&portable_kernels);
+#endif
     return list;
   }();
   return available;

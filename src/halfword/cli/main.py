@@ -24,6 +24,7 @@ _COMMANDS = {
     "complete": "complete",
     "prepare": "prepare",
     "train": "train",
+    "shrink": "shrink",
     "import-subword-qac": "import_subword_qac",
     "evaluate": "evaluate",
     "bench": "bench",

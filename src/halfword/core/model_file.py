@@ -129,6 +129,21 @@ def write_model(
     """Write a model file, whole or not at all; only a model file is replaced."""
     check_model_output(path)
     layout = list(_padded(arrays))
+    encoded = _encoded(layout, card, policy, features)
+    with whole_file(path) as stream:
+        stream.write(sealed(struct.pack("<Q", len(encoded)) + encoded))
+        for _, array in layout:
+            stream.write(array.data)
+
+
+def file_size(arrays: Mapping[str, Array], card: Card, policy: Policy, features: Sequence[str]) -> int:
+    """Return how many bytes `write_model` would write."""
+    layout = list(_padded(arrays))
+    return 8 + len(_encoded(layout, card, policy, features)) + sum(len(array.data) for _, array in layout)
+
+
+def _encoded(layout: list[tuple[str, Array]], card: Card, policy: Policy, features: Sequence[str]) -> bytes:
+    """Return the header of a model file, without its length."""
     metadata = {
         "halfword": str(FORMAT),
         **blank_digest(),
@@ -145,11 +160,7 @@ def write_model(
         header[name] = {"dtype": array.dtype, "shape": list(shape), "data_offsets": [offset, offset + size]}
         offset += size
     encoded = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    encoded += b" " * (-len(encoded) % _ALIGNMENT)
-    with whole_file(path) as stream:
-        stream.write(sealed(struct.pack("<Q", len(encoded)) + encoded))
-        for _, array in layout:
-            stream.write(array.data)
+    return encoded + b" " * (-len(encoded) % _ALIGNMENT)
 
 
 def _padded(arrays: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:

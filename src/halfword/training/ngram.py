@@ -7,7 +7,7 @@ import numpy as np
 from halfword.core.errors import OptionError
 from halfword.core.model_file import Array
 from halfword.training.ending import ending_costs
-from halfword.training.kneser_ney import Corpus, Estimate, Level, Mask, Values, count_ngrams, estimate
+from halfword.training.kneser_ney import Corpus, Estimate, Level, Mask, Numbers, Values, count_ngrams, estimate
 from halfword.training.memory import Memory, Order, bytes_per_ngram, least_size, memory_arrays
 
 MOST_ORDER = 8  # the highest order that the engine reads
@@ -68,22 +68,31 @@ def prune(levels: list[Level], found: Estimate, size: float, allowed: list[Mask]
     losses = _losses(levels, found)
     if allowed is not None:
         losses = [np.where(some, loss, -np.inf) for some, loss in zip(allowed, losses, strict=True)]
-    best_child = [np.full(len(level), -np.inf) for level in levels]
-    for order in range(len(levels) - 1, 1, -1):  # a kept n-gram keeps its prefixes
-        np.maximum.at(best_child[order - 1], levels[order].parent, losses[order])
-        np.maximum(losses[order - 1], best_child[order - 1], out=losses[order - 1])
-    vocabulary = len(levels[0])
-    number = sum(map(len, levels[1:]))
+    return keep_most(losses, [level.parent for level in levels], size)
+
+
+def keep_most(losses: list[Values], parents: list[Numbers], size: float) -> list[Mask]:
+    """Choose the n-grams with the greatest losses, and their prefixes, up to `size` bytes; all single pieces stay.
+
+    `losses` and `parents` have one entry for each order, single pieces first. A loss of −∞ is never chosen.
+    """
+    losses = list(losses)
+    best_child = [np.full(len(loss), -np.inf) for loss in losses]
+    for order in range(len(losses) - 1, 1, -1):  # a kept n-gram keeps its prefixes
+        np.maximum.at(best_child[order - 1], parents[order], losses[order])
+        losses[order - 1] = np.maximum(losses[order - 1], best_child[order - 1])
+    vocabulary = len(losses[0])
+    number = sum(map(len, losses[1:]))
     loss = np.concatenate([*best_child[1:], *losses[1:]])
     cost = np.repeat(
         [1.0, bytes_per_ngram(vocabulary)], number
     )  # bytes: of its backoff, if it has a child; of the n-gram itself
     ranked = np.argsort(-loss, kind="stable")  # of equal ones the lower order first, so that prefixes are kept
-    within = np.cumsum(cost[ranked]) <= size - least_size(vocabulary, len(levels))
+    within = np.cumsum(cost[ranked]) <= size - least_size(vocabulary, len(losses))
     keep = np.zeros(2 * number, bool)
     keep[ranked[within]] = True
     keep &= loss > -np.inf
-    ends = np.cumsum([number, *map(len, levels[1:-1])])
+    ends = np.cumsum([number, *map(len, losses[1:-1])])
     return [np.ones(vocabulary, bool), *np.split(keep, ends)[1:]]
 
 

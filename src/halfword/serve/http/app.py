@@ -21,7 +21,7 @@ from halfword.serve.options import ServeOptions
 Handler = Callable[[Request], Awaitable[Reply]]
 
 # A page whose origin is not allowed gets the search box, though no completions: its visitors must be able to search.
-_FOR_EVERY_PAGE = "/halfword.js"
+_FOR_EVERY_PAGE = frozenset({"/halfword.js", "/combobox.js", "/server.js"})
 _INDEX_SEARCH = re.compile(f"/{INDEX_NAMES}/_search")
 _NO_STORE = [(b"cache-control", b"no-store")]
 _PREFLIGHT = [
@@ -81,7 +81,7 @@ class App:
         self._metrics.count_request(route, reply.status, seconds)
         if self._options.log_requests:
             self._log_request(request, route, reply, seconds)
-        if self._origins or request.path == _FOR_EVERY_PAGE:
+        if self._origins or request.path in _FOR_EVERY_PAGE:
             return reply._replace(headers=[*reply.headers, *self._cors(request)])
         return reply
 
@@ -145,7 +145,7 @@ class App:
 
     def _cors(self, request: Request) -> Headers:
         """Return the headers that let pages of other origins read the reply."""
-        if b"*" in self._origins or request.path == _FOR_EVERY_PAGE:
+        if b"*" in self._origins or request.path in _FOR_EVERY_PAGE:
             headers = [(b"access-control-allow-origin", b"*")]
         else:
             origin = request.header(b"origin")

@@ -10,7 +10,10 @@ function make(name, text = "", ...children) {
 
 function resolve(node) {
   if (!node?.$ref) return node;
-  return node.$ref.slice(2).split("/").reduce((inner, key) => inner[key], document_);
+  return node.$ref
+    .slice(2)
+    .split("/")
+    .reduce((inner, key) => inner[key], document_);
 }
 
 /** Writes a schema down as a short example-like text. */
@@ -33,7 +36,12 @@ function sketch(schema, depth = 0) {
 
 function table(heads, rows) {
   const cells = (kind, row) => make("tr", "", ...row.map((cell) => make(kind, cell)));
-  return make("table", "", make("thead", "", cells("th", heads)), make("tbody", "", ...rows.map((row) => cells("td", row))));
+  return make(
+    "table",
+    "",
+    make("thead", "", cells("th", heads)),
+    make("tbody", "", ...rows.map((row) => cells("td", row))),
+  );
 }
 
 function schemaPart(title, content) {
@@ -58,7 +66,12 @@ for (const [path, methods] of Object.entries(document_.paths)) {
     section.append(...schemaPart("Body", operation.requestBody?.content));
     section.append(...schemaPart("Answer", operation.responses["200"].content));
     const refusals = Object.entries(operation.responses).filter(([status]) => status !== "200");
-    section.append(table(["status", "when"], refusals.map(([status, it]) => [status, resolve(it).description])));
+    section.append(
+      table(
+        ["status", "when"],
+        refusals.map(([status, it]) => [status, resolve(it).description]),
+      ),
+    );
     operations.append(section);
   }
 }

@@ -41,5 +41,7 @@ box.value = new URLSearchParams(location.search).get("q") ?? "";
 box.focus();
 fetch("readyz")
   .then((reply) => reply.json())
-  .then((state) => { model.textContent = `Model ${state.model}`; })
+  .then((state) => {
+    model.textContent = `Model ${state.model}`;
+  })
   .catch(() => {});

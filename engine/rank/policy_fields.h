@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+
+#include "rank/policy.h"
+
+namespace halfword {
+
+/// A number of the policy: the name it has in the model file, and where it lies.
+struct PolicyField {
+  const char* name;
+  double Policy::* value;
+};
+
+/// All of them; the bindings set them by name.
+inline constexpr std::array policy_fields{
+    PolicyField{"many_queries", &Policy::many_queries},
+    PolicyField{"beam_factor_none", &Policy::beam_factor_none},
+    PolicyField{"beam_factor_few", &Policy::beam_factor_few},
+    PolicyField{"beam_factor_many", &Policy::beam_factor_many},
+    PolicyField{"widest_beam", &Policy::widest_beam},
+    PolicyField{"haste_none", &Policy::haste_none},
+    PolicyField{"haste_few", &Policy::haste_few},
+    PolicyField{"haste_many", &Policy::haste_many},
+    PolicyField{"read_limit_base", &Policy::read_limit_base},
+    PolicyField{"read_limit_per_beam", &Policy::read_limit_per_beam},
+    PolicyField{"enough_repeats", &Policy::enough_repeats},
+    PolicyField{"longest_searched", &Policy::longest_searched},
+    PolicyField{"surplus_factor", &Policy::surplus_factor},
+    PolicyField{"companions_most_queries", &Policy::companions_most_queries},
+    PolicyField{"companions_half_trust", &Policy::companions_half_trust},
+    PolicyField{"companions_most_words", &Policy::companions_most_words},
+    PolicyField{"companions_end_hits", &Policy::companions_end_hits},
+    PolicyField{"companions_end_trials", &Policy::companions_end_trials},
+    PolicyField{"spellings_most_queries", &Policy::spellings_most_queries},
+    PolicyField{"spellings_most_alike", &Policy::spellings_most_alike},
+    PolicyField{"spellings_fewest_letters", &Policy::spellings_fewest_letters},
+    PolicyField{"folded_most_queries", &Policy::folded_most_queries},
+    PolicyField{"folded_log_probability", &Policy::folded_log_probability},
+    PolicyField{"composing_log_probability", &Policy::composing_log_probability},
+    PolicyField{"folded_most_readings", &Policy::folded_most_readings},
+    PolicyField{"corrected_most_queries", &Policy::corrected_most_queries},
+    PolicyField{"corrected_edit_cost", &Policy::corrected_edit_cost},
+    PolicyField{"corrected_fewest_letters", &Policy::corrected_fewest_letters},
+    PolicyField{"corrected_letters_for_two", &Policy::corrected_letters_for_two},
+    PolicyField{"corrected_enough_score", &Policy::corrected_enough_score},
+    PolicyField{"corrected_near_words", &Policy::corrected_near_words},
+    PolicyField{"corrected_beam", &Policy::corrected_beam},
+    PolicyField{"corrected_most_readings", &Policy::corrected_most_readings},
+    PolicyField{"corrected_band", &Policy::corrected_band},
+    PolicyField{"corrected_count", &Policy::corrected_count},
+    PolicyField{"corrected_word_slack", &Policy::corrected_word_slack},
+    PolicyField{"corrected_least_gain", &Policy::corrected_least_gain},
+    PolicyField{"corrected_unknown_count", &Policy::corrected_unknown_count},
+    PolicyField{"corrected_new_words", &Policy::corrected_new_words},
+    PolicyField{"corrected_most_steps", &Policy::corrected_most_steps},
+    PolicyField{"page", &Policy::page},
+    PolicyField{"length_penalty", &Policy::length_penalty},
+    PolicyField{"min_probability", &Policy::min_probability},
+    PolicyField{"invented_min_probability", &Policy::invented_min_probability},
+    PolicyField{"often_typed", &Policy::often_typed},
+};
+static_assert(sizeof(Policy) == policy_fields.size() * sizeof(double), "a number of the policy is not listed");
+
+}  // namespace halfword

@@ -1,0 +1,42 @@
+// The engine in JavaScript answers as the one in Python does: `python -m tests.questions FOLDER` wrote what to expect.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { load, normalisePrefix, normaliseQuery } from "../dist/index.js";
+
+const FILE =
+  process.env.HALFWORD_ANSWERS ?? fileURLToPath(new URL("../../build/answers/answers.json", import.meta.url));
+if (!existsSync(FILE)) throw new Error(`${FILE} is missing; make it with: python -m tests.questions build/answers`);
+const { texts, models } = JSON.parse(readFileSync(FILE, "utf8"));
+
+test("texts are normalised as in Python", () => {
+  for (const { text, profile, prefix, query } of texts) {
+    assert.equal(normalisePrefix(text, profile), prefix, JSON.stringify(text));
+    assert.equal(normaliseQuery(text, profile), query, JSON.stringify(text));
+  }
+});
+
+for (const { path, questions } of models) {
+  const name = path.split("/").at(-1);
+  describe(name, async () => {
+    const model = await load(path);
+    test(`${questions.length} questions have the same answers`, async () => {
+      for (const { prefix, context, options, answer } of questions) {
+        const asked = JSON.stringify({ prefix, context, options });
+        const found = await model.complete(prefix, { context, ...options });
+        const without = (rows) =>
+          rows.map(([text, , source, display, corrected, matched]) => [text, source, display, corrected, matched]);
+        const rows = found.map(({ text, score, source, display, corrected, matched }) => {
+          return [text, score, source, display, corrected, [...text.slice(0, matched)].length];
+        });
+        assert.deepEqual(without(rows), without(answer), asked);
+        rows.forEach((row, place) =>
+          assert.ok(Math.abs(row[1] - answer[place][1]) < 1e-4, `${asked}: ${row} ${answer[place]}`),
+        );
+      }
+    });
+  });
+}
