@@ -76,7 +76,7 @@ class Clients:
         self._stop = threading.Event()
         self.acknowledged: list[list[int]] = [[] for _ in range(CLIENTS)]
         self.failures = Counter[str]()
-        self._threads = [threading.Thread(target=self._send, args=(number,)) for number in range(CLIENTS)]
+        self._threads = [threading.Thread(target=self._send, args=(number,), daemon=True) for number in range(CLIENTS)]
         for thread in self._threads:
             thread.start()
 

@@ -1,6 +1,7 @@
 """A connection: what is read ahead of the answers, who is cut off, and HTTP's own rules."""
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from typing import Any
@@ -498,3 +499,23 @@ def test_http_1_1_needs_one_host(head: bytes, well: bool) -> None:
     reader.feed(head)
     with nullcontext() if well else pytest.raises(RequestError, match="needs a header Host"):
         assert reader.next() is not None
+
+
+@pytest.mark.parametrize("raw", [b"no HTTP at all\r\n\r\n", b"GET /complete HTTP/1.0\r\n\r\n"])
+def test_a_client_that_cut_the_connection_unnoticed_is_no_fault(raw: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(self: Transport) -> None:
+        raise OSError(107, "Transport endpoint is not connected")
+
+    monkeypatch.setattr(Transport, "write_eof", cut)
+
+    async def scenario(connections: Connections, app: App) -> None:
+        faults: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(context))
+        client = Client(connections)
+        await client.send(raw)
+        del client.connection._task
+        gc.collect()
+        assert client.transport.aborted
+        assert faults == []
+
+    play(scenario)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from halfword.core.printable import printable_json
 from halfword.serve import log as log_module
 from halfword.serve.log import Log
 from tests.conftest import COUNTS, MakeModel
@@ -94,3 +96,22 @@ def test_a_server_whose_log_nobody_reads_answers_and_stops(make_model: MakeModel
                 assert reply.status == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
+
+
+def test_what_is_logged_while_a_line_is_added_comes_with_it(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, writing = pipe
+    log = Log(writing)
+
+    def interrupted(content: str) -> str:
+        if "outer" in content:
+            log.event("inner")  # as when garbage is collected in the middle of it
+        return printable_json(content)
+
+    monkeypatch.setattr(log_module, "printable_json", interrupted)
+    adding = threading.Thread(target=log.event, args=("outer",), daemon=True)
+    adding.start()
+    adding.join(5.0)
+    assert not adding.is_alive()
+    assert [line["event"] for line in lines_of(reading, 2)] == ["outer", "inner"]

@@ -6,8 +6,8 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from time import sleep
 from typing import Any
@@ -18,6 +18,7 @@ from halfword.core.printable import printable_json
 
 MOST_WAITING = 2**20  # bytes of lines that wait to be written; further lines are dropped
 _ATOMIC = 4096  # bytes that a pipe takes whole, so that the lines of two workers never mix
+_MOST_PUT_BY = 1000  # lines
 _GATHER_SECONDS = 0.05  # for which lines are gathered before they are written together
 
 
@@ -26,6 +27,10 @@ class Log:
 
     Whoever reads the log may stop reading, and then a write never returns. So only the thread writes, nothing waits for
     it, and what it cannot write in time is dropped and counted.
+
+    While Python collects garbage, objects that are thrown away may log something too (asyncio's do), in the middle of
+    anything, also of this class. The thread that is interrupted may hold a lock. So lines of a thread that is inside
+    already are put by, and added with the next line.
     """
 
     def __init__(self, descriptor: int | None = None, on_drop: Callable[[], None] = lambda: None) -> None:
@@ -39,6 +44,8 @@ class Log:
         self._filled = threading.Event()
         self._written = threading.Event()
         self._written.set()
+        self._inside: set[int] = set()  # threads that may hold a lock
+        self._put_by: deque[dict[str, Any]] = deque(maxlen=_MOST_PUT_BY)
         self._lines: deque[bytes] = deque()
         self._size = 0
         self._dropped = 0  # lines since the last one that was taken
@@ -61,23 +68,44 @@ class Log:
 
     def flush(self, seconds: float = 1.0) -> bool:
         """Wait until everything is written, but not for long; tell whether it is."""
-        return self._process != os.getpid() or self._written.wait(seconds)
+        if self._process != os.getpid():
+            return True
+        with self._alone():
+            return self._written.wait(seconds)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be inside, where no line of this thread is added."""
+        me = threading.get_ident()
+        self._inside.add(me)
+        try:
+            yield
+        finally:
+            self._inside.discard(me)
 
     def _add(self, fields: dict[str, Any]) -> None:
         if self._process != os.getpid():
             self._begin()  # in a forked process there is no thread, and the lines that wait are the parent's
-        with self._lock:
-            if self._size > MOST_WAITING:
-                self._dropped += 1
-                self._on_drop()
-                return
-            if self._dropped:
-                self._append({"event": "lines dropped", "count": self._dropped})
-                self._dropped = 0
-            self._append(fields)
+        if threading.get_ident() in self._inside:
+            self._put_by.append(fields)
+            return
+        with self._alone(), self._lock:
+            self._add_alone(fields)
+            while self._put_by:
+                self._add_alone(self._put_by.popleft())
             if self._thread is None:
                 self._thread = threading.Thread(target=self._write_forever, name="log", daemon=True)
                 self._thread.start()
+
+    def _add_alone(self, fields: dict[str, Any]) -> None:
+        if self._size > MOST_WAITING:
+            self._dropped += 1
+            self._on_drop()
+            return
+        if self._dropped:
+            self._append({"event": "lines dropped", "count": self._dropped})
+            self._dropped = 0
+        self._append(fields)
 
     def _append(self, fields: dict[str, Any]) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -89,6 +117,7 @@ class Log:
         self._filled.set()
 
     def _write_forever(self) -> None:
+        self._inside.add(threading.get_ident())  # for ever: it has nothing of its own to say
         while True:
             self._filled.wait()
             sleep(_GATHER_SECONDS)

@@ -212,8 +212,12 @@ class Connection(asyncio.BufferedProtocol):
         if self._has_ended:
             self._transport.close()
             return
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
+        try:
+            if self._transport.can_write_eof():
+                self._transport.write_eof()
+        except OSError:  # the client has cut the connection, and the loop has not noticed yet
+            self._transport.abort()
+            return
         self._resume()
         self._enter(Phase.LEAVING)
 
