@@ -1,6 +1,6 @@
 """Fuzz `halfword serve` over HTTP while honest clients ask; prints JSON, and fails if anything was found.
 
-python benchmarks/fuzz_http.py --minutes 60 [--seed 0] [--model MODEL] [--workers 2]
+python benchmarks/fuzz_http.py --minutes 60 [--seed 0] [--model MODEL] [--workers 2] [--live]
 
 Three things go on at once:
 - damaged requests (malformed.py), sent in pieces, half-closed, hung up on;
@@ -11,6 +11,9 @@ It is a finding if an honest answer is wrong or does not come, if a health check
 no HTTP, if the server does not hang up on somebody who has, if a worker dies, or if its memory grows by half. What is
 late while a process of the server, or this program, waited for a core for half of the time is counted, but it is no
 finding. On a busy machine `nice -n -5` keeps that rare. Every minute a line on stderr says how far it is.
+
+With `--live` the server takes live changes, and half of the damaged requests ask for some (malformed_live.py). What the
+others are answered then depends on them, so it only has to be an answer. At the end the journal must be readable.
 """
 
 import argparse
@@ -20,6 +23,7 @@ import os
 import random
 import struct
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -30,9 +34,11 @@ from socket import SO_LINGER, SOL_SOCKET
 from urllib.parse import urlsplit
 
 from attack import ATTACKS, MOST_GROWTH, PATIENCE, Crowd, attack, warm_up
+from halfword.core.live_state import read_summed
 from halfword.search.model import DEFAULT_MODEL
 from honest import Line, Question, learn
 from malformed import damaged
+from malformed_live import KEY, live_request
 from serving import family, metrics_of, running
 
 HONEST_CLIENTS, DISHONEST_CLIENTS = 4, 8
@@ -51,6 +57,7 @@ class Found:
     """What happened, and what should not have."""
 
     processes: list[int]  # of the server, and this one
+    changes: bool = False  # whether answers may differ from those before
     counts: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
@@ -110,10 +117,10 @@ async def ask_honestly(port: int, questions: list[Question], chance: random.Rand
 
 
 def judge(question: Question, status: int, body: bytes, found: Found) -> None:
-    """Compare an answer with the one that was given before."""
+    """Compare an answer with the one that was given before; while there are live changes it only has to be JSON."""
     if status in (429, 503):
         found.counts[f"honest: {status}"] += 1
-    elif status == 200 and question.is_answered_by(body):
+    elif status == 200 and ((found.changes and json.loads(body) is not None) or question.is_answered_by(body)):
         found.counts["honest: right"] += 1
     elif status == 200 and b'"timed_out":true' in body:
         found.counts["honest: cut short"] += 1
@@ -123,7 +130,8 @@ def judge(question: Question, status: int, body: bytes, found: Found) -> None:
 
 async def misbehave(port: int, chance: random.Random, found: Found) -> None:
     """Send a damaged request and look at what comes back."""
-    raw, waited = damaged(chance), found.starved()
+    live = found.changes and chance.random() < 0.5
+    raw, waited = live_request(chance) if live else damaged(chance), found.starved()
     longest = LONGEST_WAIT * max(1, raw.count(b" HTTP/1."))
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -156,7 +164,9 @@ def look_at(answer: bytes, raw: bytes, found: Found) -> None:
         found.fault("no HTTP", (raw, answer))
     if b"HTTP/1.1 500" in answer:
         found.fault("status 500", (raw, answer))
-    found.counts[f"damaged: {answer[9:12].decode('latin-1') or 'no answer'}"] += 1
+    found.counts[
+        f"{'change' if b'X-API-Key' in raw else 'damaged'}: {answer[9:12].decode('latin-1') or 'no answer'}"
+    ] += 1
 
 
 async def ask_for_health(port: int, found: Found) -> None:
@@ -238,7 +248,7 @@ class Workers:
 
 async def fuzz(port: int, workers: Workers, questions: list[Question], arguments: argparse.Namespace) -> Found:
     """Do everything at once until the time is over."""
-    found, end = Found([*workers.numbers, os.getpid()]), time.monotonic() + 60 * arguments.minutes
+    found, end = Found([*workers.numbers, os.getpid()], arguments.live), time.monotonic() + 60 * arguments.minutes
     chances = [random.Random(f"{arguments.seed} {number}") for number in range(HONEST_CLIENTS + DISHONEST_CLIENTS + 1)]
     honest, dishonest, attacker = chances[:HONEST_CLIENTS], chances[HONEST_CLIENTS:-1], chances[-1]
     work: list[Callable[[], Awaitable[None]]] = [
@@ -273,9 +283,21 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=DEFAULT_MODEL)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--connections", type=int, default=100, help="of an attack, at most")
+    parser.add_argument("--live", action="store_true", help="take live changes too")
     arguments = parser.parse_args()
     command = [sys.executable, "-m", "halfword", "serve", "-m", str(arguments.model), "-p", "0"]
     command += ["-w", str(arguments.workers), "--deadline", "1000"]
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder) / "fuzz.live"
+        if arguments.live:
+            (Path(folder) / "keys").write_bytes(KEY)
+            command += ["--live", str(journal), "--live-key-file", f"{folder}/keys", "--live-clients", "2"]
+            command += ["--trusted-proxy", "127.0.0.1"]
+        report(arguments, command, journal)
+
+
+def report(arguments: argparse.Namespace, command: list[str], journal: Path) -> None:
+    """Fuzz the server that a command starts, and print what was found."""
     with running(command) as (process, address):
         for _ in range(2 * arguments.workers):  # each goes to any of the workers
             warm_up(address)
@@ -287,6 +309,8 @@ def main() -> None:
         failed = sum(value for name, value in metrics_of(address).items() if 'status="500"' in name)
         if failed:
             found.fault("status 500", failed)
+    if arguments.live:
+        found.counts["changes in the journal"] = read_summed(journal)[0].number
     print(
         json.dumps(
             {

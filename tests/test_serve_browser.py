@@ -527,3 +527,28 @@ def test_what_another_script_left_in_the_storage_does_no_harm(box: Box) -> None:
     box.page.evaluate("sessionStorage.setItem('halfword-session', '{broken')")
     box.type("we")
     box.wait_for("weather", "web", "weather in new york")
+
+
+@pytest.mark.parametrize("switched_on", [False, True])
+def test_a_chosen_suggestion_is_told_if_that_is_switched_on(switched_on: bool, page: "Page", server: Server) -> None:
+    told: list[Any] = []
+
+    def take(route: "Route") -> None:
+        told.append(json.loads(route.request.post_data or ""))
+        route.fulfill(status=200, body="{}")
+
+    page.route("**/accepted", take)
+    page.goto(server.address)
+    if switched_on:
+        page.locator("halfword-search").evaluate("box => box.dataset.accepted = 'on'")
+    box = Box(page)
+    box.type("wea")
+    box.wait_for("weather", "weather in new york")
+    box.press("Enter")  # what was typed is no suggestion
+    box.type("t")
+    box.wait_for("weather", "weather in new york")
+    box.press("ArrowDown")
+    box.press("Enter")
+    playwright_api.expect(page.locator("#chosen")).to_contain_text("weather")
+    page.evaluate("() => fetch('healthz')")
+    assert told == ([{"text": "weather"}] if switched_on else [])

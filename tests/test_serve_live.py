@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, settings
 
 from halfword.core.card import Card
 from halfword.core.errors import OptionError
+from halfword.core.journal import Writer
+from halfword.core.live import Change, Kind
+from halfword.core.live_state import read_summed
 from halfword.core.model_file import write_model
 from halfword.serve.http.openapi import document
 from halfword.serve.live.openapi import live_paths
@@ -133,6 +136,26 @@ def test_an_accepted_suggestion_is_counted_if_the_query_is_known(client: Client)
         return int(client.ask("POST /accepted", body=body, headers=KEY).json["counted"])
 
     assert (accepted("News"), accepted("my secret")) == (1, 0)
+    assert accepted("\ufdfa" * 100) == 0  # which becomes longer than a query may be
+
+
+def test_pages_may_tell_what_was_chosen_if_that_is_switched_on(make_model: MakeModel, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("secret\n")
+    given: dict[str, Any] = {"live": tmp_path / "m.live", "live_key_file": tmp_path / "keys"}
+    for switched_on, status, counted in ((False, 401, 0), (True, 200, 1)):
+        client = client_for(make_model(COUNTS), live_accepted=switched_on, **given)
+        assert client.ask("POST /accepted", body=b'{"text": "news"}   ').status == status
+        assert f"halfword_accepted_total {counted}" in client.ask("GET /metrics").body.decode()
+        assert (b'data-accepted="on"' in client.ask("GET /").body) == switched_on
+        assert client.ask("PUT /queries/a", body=b'{"typed": 1}').status == 401
+    with pytest.raises(OptionError, match="name one with --live"):
+        ServeOptions(model=tmp_path / "m.halfword", live_accepted=True)
+
+
+def test_prefixes_without_a_completion_are_counted(client: Client) -> None:
+    for prefix in ("zz", "zz", "new"):
+        client.ask(f"GET /complete?q={prefix}")
+    assert "halfword_empty_answers_total 2" in client.ask("GET /metrics").body.decode()
 
 
 def test_clients_are_told_apart_for_one_day_only() -> None:
@@ -166,6 +189,27 @@ def test_every_worker_sees_a_change_within_a_second(make_model: MakeModel, tmp_p
         server.wait_for_event("worker died")
         time.sleep(1.0)
         assert all(server.get("/complete?q=z").texts == ["zebra"] for _ in range(20))
+
+
+def test_a_journal_that_has_grown_is_compacted_while_it_serves(make_model: MakeModel, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("secret\n")
+    journal = tmp_path / "m.live"
+    writer, long = Writer(journal), "zebra" + " x" * 400
+    for _ in range(6):
+        writer.append([Change(Kind.TYPED, long, 1)] * 1000)
+    grown = journal.stat().st_size
+    arguments = ("--live", str(journal), "--live-key-file", str(tmp_path / "keys"))
+    with serving(make_model(COUNTS), *arguments) as server:
+        acknowledged = 0
+        while not [event for event in server.events() if event["event"] == "live changes compacted"]:
+            request = urllib.request.Request(
+                f"{server.address}/queries/zoo", data=b'{"typed": 1}', headers=KEY, method="PUT"
+            )
+            assert server.open(request).status == 200
+            acknowledged += 1
+        assert server.get("/complete?q=z").texts == [long, "zoo"]
+    assert journal.stat().st_size < grown / 10
+    assert read_summed(journal)[0].counts() == {long: 6000, "zoo": acknowledged}
 
 
 @pytest.fixture(scope="module")

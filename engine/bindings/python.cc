@@ -472,7 +472,9 @@ NB_MODULE(_engine, module) {
           "prefix"_a, "options"_a)
       .def("search_cost", &search_cost, "prefix"_a, "options"_a)
       .def("apply_changes", &apply_changes, "changes"_a, "scale"_a, "publish"_a = true)
-      .def("clear_changes", [](const Completer& completer) { completer.live().clear(); })
+      .def(
+          "clear_changes", [](const Completer& completer, bool publish) { completer.live().clear(publish); },
+          "publish"_a = true)
       .def("changed_queries", &changed_queries, "after"_a, "most"_a)
       .def("live_size", &live_size)
       .def("removes", &removes, "text"_a)

@@ -32,6 +32,31 @@ double spaces_from(std::string_view text, std::size_t begin) {
   return std::min(static_cast<double>(std::count(part.begin(), part.end(), ' ')), most_words);
 }
 
+/// What the language model would say had it learned the live changes: its opinion counts as much as the log it learned.
+class Opinion {
+ public:
+  Opinion(const Mixture& mixture, const PrefixFacts& facts, double lowest)
+      : learned_(std::max(facts.total - facts.since, 0.0) + mixture.least),
+        total_(std::max(learned_ + facts.since, mixture.least)),
+        changed_(facts.since != 0.0),
+        lowest_(lowest) {}
+
+  bool holds(const Proposal& proposal) const { return proposal.searched || proposal.since > 0.0; }
+
+  double score(const Proposal& proposal) const {
+    const double found = proposal.searched ? std::max(proposal.model_score, least_score) : lowest_;
+    if (!changed_ && proposal.since == 0.0) return found;
+    const double times = learned_ * std::exp(found) + proposal.since;
+    return times <= 0.0 ? least_score : std::max(std::log(times / total_), least_score);
+  }
+
+ private:
+  double learned_;
+  double total_;
+  bool changed_;
+  double lowest_;
+};
+
 /// What all sources together say of a proposal: counts are the evidence, the models' opinions the prior.
 class Estimator {
  public:
@@ -48,8 +73,8 @@ class Estimator {
     model_ = 1.0 - companions_ - spellings_;
   }
 
-  double estimate(const Proposal& proposal) const {
-    const double prior = (proposal.searched ? model_ * std::exp(proposal.model_score) : 0.0) +
+  double estimate(const Proposal& proposal, const Opinion& opinion) const {
+    const double prior = (opinion.holds(proposal) ? model_ * std::exp(opinion.score(proposal)) : 0.0) +
                          companions_ * proposal.companions + spellings_ * proposal.spellings;
     const double evidence = std::max(proposal.count - discount_, 0.0) * std::exp(proposal.log_reading);
     return std::log(std::max((evidence + weight_ * prior) / total_, least_estimate));
@@ -117,7 +142,7 @@ struct Shared {
       : facts(known),
         estimator(mixture, proposals, branch, facts),
         features(prefix_part(prefix, facts)),
-        lowest(lowest_found(proposals, branch)),
+        opinion(mixture, facts, lowest_found(proposals, branch)),
         breadth(std::log1p(facts.distinct)),
         share_of(facts.total + 1.0),
         log_share_of_none(std::log(0.5 / share_of)) {}
@@ -125,7 +150,7 @@ struct Shared {
   const PrefixFacts& facts;
   Estimator estimator;
   Features features;
-  double lowest;
+  Opinion opinion;
   double breadth;
   double share_of;
   double log_share_of_none;
@@ -172,9 +197,9 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
     const double added = characters_from(proposal.text, proposal.matched);
     const double counted = proposal.count * std::exp(proposal.log_reading);
     const bool typed = proposal.count > 0.0;
-    set(each, Feature::estimate, shared.estimator.estimate(proposal));
-    set(each, Feature::model_score, proposal.searched ? std::max(proposal.model_score, least_score) : shared.lowest);
-    set(each, Feature::searched, proposal.searched ? 1.0 : 0.0);
+    set(each, Feature::estimate, shared.estimator.estimate(proposal, shared.opinion));
+    set(each, Feature::model_score, shared.opinion.score(proposal));
+    set(each, Feature::searched, shared.opinion.holds(proposal) ? 1.0 : 0.0);
     set(each, Feature::log_count, typed ? std::log1p(proposal.count) : 0.0);
     set(each, Feature::log_share, typed ? std::log((counted + 0.5) / shared.share_of) : shared.log_share_of_none);
     set(each, Feature::typed, typed ? 1.0 : 0.0);

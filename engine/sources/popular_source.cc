@@ -27,7 +27,9 @@ void PopularSource::propose(const Question& question, Proposals& proposals) cons
   facts.longer_total += total;
   facts.longer_distinct += distinct;
   for (Other& other : found) {
-    proposals.at(std::move(other.query.text), other.log_reading, other.matched).count = other.query.count;
+    Proposal& proposal = proposals.at(std::move(other.query.text), other.log_reading, other.matched);
+    proposal.count = other.query.count;
+    proposal.since = other.query.since;
   }
 }
 
@@ -37,13 +39,18 @@ void PopularSource::propose_as_typed(const Question& question, Proposals& propos
   PrefixFacts& facts = proposals.facts;
   facts.total = typed.total;
   facts.distinct = typed.distinct;
+  facts.since = typed.since;
   facts.longer_total = typed.longer_total();
   facts.longer_distinct = typed.longer_distinct();
   facts.first = typed.first;
   facts.last = typed.last;
   facts.all_listed =
       static_cast<double>(typed.queries.size()) >= typed.longer_distinct() + (question.options.echo ? 1 : 0);
-  for (TypedQuery& query : typed.queries) proposals.at(std::move(query.text)).count = query.count;
+  for (TypedQuery& query : typed.queries) {
+    Proposal& proposal = proposals.at(std::move(query.text));
+    proposal.count = query.count;
+    proposal.since = query.since;
+  }
 }
 
 /// The queries of most weight that other readings find, each once.
@@ -90,11 +97,12 @@ void PopularSource::annotate(const Question& question, Proposals& proposals) con
   const PrefixFacts& facts = proposals.facts;
   for (Proposal& proposal : proposals.list()) {
     if (proposal.count > 0.0) continue;
-    if (proposal.matched > 0) {  // found by another reading
-      proposal.count = current.count_of(proposal.text, 0, current.size());
-    } else if (!facts.all_listed) {  // else what is not listed was never typed
-      proposal.count = current.count_of(proposal.text, facts.first, facts.last);
-    }
+    const bool elsewhere = proposal.matched > 0;   // found by another reading
+    if (!elsewhere && facts.all_listed) continue;  // what is not listed was never typed
+    const std::size_t first = elsewhere ? 0 : facts.first;
+    const auto [count, since] = current.count_of(proposal.text, first, elsewhere ? current.size() : facts.last);
+    proposal.count = count;
+    proposal.since = since;
   }
 }
 

@@ -32,6 +32,7 @@ struct SessionEvidence {
 struct Proposal {
   std::string text;
   double count = 0.0;                                             // how often it was typed
+  double since = 0.0;                                             // how much of that was added after the training
   double model_score = -std::numeric_limits<double>::infinity();  // log p(text | reading) by the language model
   double companions = 0.0;                                        // its probability by words typed together
   double spellings = 0.0;                                         // and by other spellings of typed queries
@@ -47,7 +48,8 @@ struct Proposal {
 struct PrefixFacts {
   double total = 0.0;         // how often queries that begin with it were typed
   double distinct = 0.0;      // how many different ones there are
-  double longer_total = 0.0;  // the same without the prefix itself
+  double since = 0.0;         // how much of the total was added after the training
+  double longer_total = 0.0;  // total and distinct without the prefix itself
   double longer_distinct = 0.0;
   std::size_t first = 0;          // where those queries begin in the popularity index
   std::size_t last = 0;           // and where they end

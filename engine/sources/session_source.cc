@@ -189,7 +189,11 @@ void SessionSource::propose_extensions(const Question& question, Proposals& prop
   for (const std::string_view query : queries.first(std::min(queries.size(), SessionLimits::extended))) {
     if (!query.starts_with(question.reading.text)) continue;
     TypedQueries typed = current.most_typed(std::string(query) + ' ', SessionLimits::extensions, false);
-    for (TypedQuery& each : typed.queries) proposals.at(std::move(each.text)).count = each.count;
+    for (TypedQuery& each : typed.queries) {
+      Proposal& proposal = proposals.at(std::move(each.text));
+      proposal.count = each.count;
+      proposal.since = each.since;
+    }
   }
 }
 

@@ -66,7 +66,9 @@ class MostTyped {
 
   void add_single(const Node* node) { push({node->value.count(), node, node->text(), true}); }
   void add_below(const Node* node, std::string_view from) {
-    if (node != nullptr) push({static_cast<double>(node->summary.most), node, from, false});
+    if (node == nullptr) return;
+    LiveQueries::fetch_below(node);
+    push({static_cast<double>(node->summary.most), node, from, false});
   }
 
   std::vector<Item> heap_;
@@ -102,7 +104,8 @@ std::vector<TypedQuery> merge(const LiveState& live, MostTyped changed, std::siz
       logged.reset();
     } else {
       const std::string_view text = best->text();
-      found.push_back({std::string(text.substr(text.find('\0') + 1)), typed * live.scale});
+      const double since = LiveSum(best->value).total * live.scale;
+      found.push_back({std::string(text.substr(text.find('\0') + 1)), typed * live.scale, since});
       changed.drop();
     }
   }
@@ -148,8 +151,9 @@ TypedQueries CurrentQueries::most_typed(std::string_view prefix, std::size_t cou
   LiveSum sum = changed.sum();
   if (const LiveQuery* exactly = prefix.empty() ? nullptr : live_->find(prefix)) sum.add(LiveSum(*exactly));
   typed.total = (typed.total + sum.total) * live_->scale;
+  typed.since = sum.total * live_->scale;
   typed.distinct += sum.distinct;
-  typed.itself = prefix.empty() ? 0.0 : count_of(prefix, 0, size());
+  typed.itself = prefix.empty() ? 0.0 : count_of(prefix, 0, size()).count;
   const bool is_there = place.exact && place.position < last;
   typed.queries = merged(popular_, *live_, std::move(changed), is_there ? first + 1 : first, last, count);
   if (echo && prefix.ends_with(' ')) add_itself(prefix.substr(0, prefix.size() - 1), count, typed);
@@ -158,23 +162,26 @@ TypedQueries CurrentQueries::most_typed(std::string_view prefix, std::size_t cou
 
 /// Add the prefix without its trailing space, which is a candidate too.
 void CurrentQueries::add_itself(std::string_view text, std::size_t count, TypedQueries& typed) const {
-  const double itself = count_of(text, 0, size());
+  const auto [itself, since] = count_of(text, 0, size());
   if (itself <= 0.0) return;
   typed.total += itself;
+  typed.since += since;
   typed.distinct += 1.0;
   typed.itself = itself;
-  typed.queries.push_back({std::string(text), itself});
+  typed.queries.push_back({std::string(text), itself, since});
   std::sort(typed.queries.begin(), typed.queries.end(), [](const TypedQuery& left, const TypedQuery& right) {
     return left.count != right.count ? left.count > right.count : left.text < right.text;
   });
   if (typed.queries.size() > count) typed.queries.pop_back();
 }
 
-double CurrentQueries::count_of(std::string_view query, std::size_t first, std::size_t last) const {
-  if (live_ == nullptr) return popular_.count_of(query, first, last);
-  if (const LiveQuery* changed = live_->find(query)) return changed->count() * live_->scale;
-  if (live_->removes(query)) return 0.0;
-  return popular_.count_of(query, first, last) * live_->scale;
+CurrentQueries::Count CurrentQueries::count_of(std::string_view query, std::size_t first, std::size_t last) const {
+  if (live_ == nullptr) return {static_cast<double>(popular_.count_of(query, first, last))};
+  if (const LiveQuery* changed = live_->find(query)) {
+    return {changed->count() * live_->scale, LiveSum(*changed).total * live_->scale};
+  }
+  if (live_->removes(query)) return {};
+  return {popular_.count_of(query, first, last) * live_->scale};
 }
 
 std::vector<TypedQuery> CurrentQueries::best_of(std::string_view prefix, std::size_t count) const {

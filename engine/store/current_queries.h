@@ -21,8 +21,12 @@ class CurrentQueries {
   /// As `Popular::most_typed`.
   TypedQueries most_typed(std::string_view prefix, std::size_t count, bool echo) const;
 
-  /// How often `query` was typed, which lies between two places of the index if anywhere there.
-  double count_of(std::string_view query, std::size_t first, std::size_t last) const;
+  /// How often a query was typed, which lies between two places of the index if anywhere there, and since when.
+  struct Count {
+    double count = 0.0;
+    double since = 0.0;  // how much of it was added after the training; below 0 if changes took some away
+  };
+  Count count_of(std::string_view query, std::size_t first, std::size_t last) const;
 
   /// The `count` most typed queries that begin with `prefix` or are the prefix; ties are ordered by text.
   std::vector<TypedQuery> best_of(std::string_view prefix, std::size_t count) const;

@@ -38,11 +38,11 @@ void Live::apply(std::span<const LiveChange> changes, double scale, bool publish
   published_.store(std::make_shared<const LiveState>(next_));
 }
 
-void Live::clear() {
+void Live::clear(bool publish) {
   const std::lock_guard lock(writing_);
   next_ = LiveState{};
   removals_.clear();
-  published_.store(nullptr);
+  if (publish) published_.store(nullptr);
 }
 
 void Live::apply(const LiveChange& change) {

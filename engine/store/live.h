@@ -39,8 +39,8 @@ class Live {
   /// published yet is seen with the next changes that are: loading many is faster and takes less memory so.
   void apply(std::span<const LiveChange> changes, double scale, bool publish = true);
 
-  /// Forget all changes.
-  void clear();
+  /// Forget all changes; readers keep them until something is published.
+  void clear(bool publish = true);
 
   /// The state of the moment; null if nothing was ever changed.
   std::shared_ptr<const LiveState> state() const { return published_.load(); }

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "store/small_blocks.h"
+
 namespace halfword {
 
 /// Texts in order, each with a value, as a balanced search tree of which a copy costs nothing.
@@ -52,13 +54,23 @@ class PersistentTree {
   static constexpr std::size_t longest_text = UINT16_MAX;
 
   PersistentTree() = default;
-  PersistentTree(const PersistentTree& other) : root_(share(other.root_)), size_(other.size_), bytes_(other.bytes_) {}
+  PersistentTree(const PersistentTree& other)
+      : root_(share(other.root_)), size_(other.size_), bytes_(other.bytes_), blocks_(other.blocks_) {}
   PersistentTree(PersistentTree&& other) noexcept { swap(other); }
   PersistentTree& operator=(PersistentTree other) noexcept {
     swap(other);
     return *this;
   }
   ~PersistentTree() { release(root_); }
+
+  /// Have the nodes below one brought into the cache: nodes lie anywhere in memory, and waiting for them costs most.
+  static void fetch_below(const Node* node) {
+    for (const Node* child : {node->left, node->right}) {
+      if (child == nullptr) continue;
+      __builtin_prefetch(child);
+      __builtin_prefetch(child + 1);  // its text
+    }
+  }
 
   const Node* root() const { return root_; }
   std::size_t size() const { return size_; }
@@ -70,6 +82,7 @@ class PersistentTree {
   const Value* find(std::string_view text) const {
     const Node* node = root_;
     while (node != nullptr) {
+      fetch_below(node);
       const int order = text.compare(node->text());
       if (order == 0) return &node->value;
       node = order < 0 ? node->left : node->right;
@@ -101,9 +114,15 @@ class PersistentTree {
   void cover(std::string_view low, std::string_view high, const Whole& whole, const Single& single) const {
     const auto before_end = [&](const Node* node) { return high.empty() || node->text() < high; };
     const Node* top = root_;
-    while (top != nullptr && (top->text() < low || !before_end(top))) top = top->text() < low ? top->right : top->left;
+    while (top != nullptr) {
+      fetch_below(top);
+      const bool before_low = top->text() < low;
+      if (!before_low && before_end(top)) break;
+      top = before_low ? top->right : top->left;
+    }
     if (top == nullptr) return;
     for (const Node* node = top->left; node != nullptr;) {
+      fetch_below(node);
       const bool inside = node->text() >= low;
       if (inside) {
         single(node);
@@ -114,6 +133,7 @@ class PersistentTree {
     single(top);
     std::string_view before = top->text();
     for (const Node* node = top->right; node != nullptr;) {
+      fetch_below(node);
       const bool inside = before_end(node);
       if (inside) {
         single(node);
@@ -144,12 +164,14 @@ class PersistentTree {
     std::swap(root_, other.root_);
     std::swap(size_, other.size_);
     std::swap(bytes_, other.bytes_);
+    std::swap(blocks_, other.blocks_);
   }
 
   static std::size_t bytes_of(std::size_t length) { return sizeof(Node) + length; }
 
-  static Node* make(std::string_view text, std::uint16_t priority, const Value& value) {
-    return new (::operator new(bytes_of(text.size()))) Node(text, priority, value);
+  Node* make(std::string_view text, std::uint16_t priority, const Value& value) {
+    if (!blocks_) blocks_ = std::make_shared<SmallBlocks>();
+    return new (blocks_->take(bytes_of(text.size()))) Node(text, priority, value);
   }
 
   static Node* share(Node* node) {
@@ -157,18 +179,19 @@ class PersistentTree {
     return node;
   }
 
-  static void release(Node* node) {
+  void release(Node* node) {
     while (node != nullptr && node->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       release(node->left);
       Node* const next = node->right;
+      const std::size_t bytes = bytes_of(node->text().size());
       node->~Node();
-      ::operator delete(node);
+      blocks_->give_back(node, bytes);
       node = next;
     }
   }
 
   /// The node itself if nobody else has it, else a copy.
-  static Node* own(Node* node) {
+  Node* own(Node* node) {
     if (node->references_.load(std::memory_order_acquire) == 1) return node;
     Node* const copy = make(node->text(), node->priority_, node->value);
     copy->left = share(node->left);
@@ -261,6 +284,7 @@ class PersistentTree {
   Node* root_ = nullptr;
   std::size_t size_ = 0;
   std::size_t bytes_ = 0;
+  std::shared_ptr<SmallBlocks> blocks_;  // where the nodes lie; copies share it
 };
 
 }  // namespace halfword

@@ -32,6 +32,7 @@ PopularArrays build_popular(std::vector<std::pair<std::string, std::uint32_t>> q
 struct TypedQuery {
   std::string text;
   double count;
+  double since = 0.0;  // how much of the count was added after the training
 };
 
 /// The most typed queries that begin with a prefix, and totals over all queries that begin with it.
@@ -42,6 +43,7 @@ struct TypedQueries {
   double itself;      // the count of the prefix itself (with `echo`, of the prefix without its trailing space)
   std::size_t first;  // the queries that begin with the prefix are at first … last − 1 in the index
   std::size_t last;
+  double since = 0.0;  // how much of the total was added after the training
 
   double longer_total() const { return total - itself; }
   double longer_distinct() const { return distinct - (itself > 0.0 ? 1.0 : 0.0); }

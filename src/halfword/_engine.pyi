@@ -147,7 +147,7 @@ class Completer:
         What is not published yet is seen with the next changes that are.
         """
 
-    def clear_changes(self) -> None: ...
+    def clear_changes(self, publish: bool = True) -> None: ...
     def changed_queries(self, after: str, most: int) -> list[tuple[str, float, float, float, int, float]]:
         """Return changed queries after a text: text, typed, weight, boost, count in the log, count."""
 

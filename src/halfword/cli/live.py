@@ -1,5 +1,6 @@
 """`halfword live`: changes of what is suggested, also while servers run."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +11,8 @@ from halfword.cli.output import print_fields, print_json
 from halfword.core.errors import LiveError, OptionError
 from halfword.core.journal import Writer
 from halfword.core.live import Change, Kind, change
-from halfword.core.live_state import Summed, compact, read_summed
-
-_TOP = 20
+from halfword.core.live_report import Report, report_of
+from halfword.core.live_state import compact, read_summed
 
 
 class Action(StrEnum):
@@ -39,6 +39,8 @@ def live(
     prefix: Annotated[str, typer.Option(help="pin, unpin: what is typed.")] = "",
     position: Annotated[int, typer.Option(help="pin: the place, from 1.")] = 1,
     beginning: Annotated[bool, typer.Option("--beginning", help="remove: all that begins so.")] = False,
+    model: Annotated[Path | None, typer.Option(help="report: what it knows is not new.")] = None,
+    days: Annotated[int, typer.Option(help="report: the last days, against those before.")] = 7,
 ) -> None:
     """Change what is suggested, at once and for good.
 
@@ -47,7 +49,7 @@ def live(
     if action in (Action.LIST, Action.EXPORT, Action.COMPACT, Action.REPORT):
         if texts:
             raise OptionError(f"live {action} takes no query")
-        _tell(action, journal)
+        _tell(action, journal, model, days)
         return
     if not texts:
         raise OptionError(f'live {action} needs a query, as in: halfword live {action} {journal} "new york"')
@@ -75,14 +77,14 @@ def _change(action: Action, text: str, count: float, prefix: str, position: int,
     raise LiveError(f"{action} is no change")
 
 
-def _tell(action: Action, journal: Path) -> None:
+def _tell(action: Action, journal: Path, model: Path | None, days: int) -> None:
     if action is Action.COMPACT:
         before, after = compact(journal)
         typer.echo(f"{journal}: {before:,} bytes became {after:,}", err=True)
         return
     summed, _ = read_summed(journal)
     if action is Action.REPORT:
-        _report(summed)
+        _report(report_of(summed, _known_to(model), days=days))
         return
     typed = (Change(Kind.TYPED, text, number) for text, number in sorted(summed.counts().items()))
     for each in (*typed, *summed.changes()):
@@ -93,13 +95,23 @@ def _tell(action: Action, journal: Path) -> None:
             print_fields(each.kind, each.text, f"{each.number:g}", *([each.prefix] if each.prefix else []))
 
 
-def _report(summed: Summed) -> None:
-    """Print the queries most typed since the model was trained, and those of them that nobody chose."""
-    counts, accepted = summed.counts(), summed.accepted
-    rows = sorted(counts, key=lambda text: (-counts[text], text))
-    print(f"{len(counts):,} queries were typed, {len(summed.removed) + len(summed.beginnings):,} are removed")
-    for text in rows[:_TOP]:
-        print_fields("typed", text, f"{counts[text]:g}", f"accepted {accepted[text]}")
-    if accepted:
-        for text in [text for text in rows if not accepted[text]][:_TOP]:
-            print_fields("never accepted", text, f"{counts[text]:g}")
+def _report(report: Report) -> None:
+    """Print the queries that stand out, one per line: why, the query, and numbers."""
+    print(f"{report.typed:,} queries were typed, {report.removed:,} are removed")
+    for row in report.new:
+        print_fields("new", row.text, f"typed {row.typed}", f"accepted {row.accepted}")
+    for row in report.rising:
+        print_fields("rising", row.text, f"typed {row.typed}", f"before {row.before}", f"accepted {row.accepted}")
+    for row in report.never_accepted:
+        print_fields("never accepted", row.text, f"typed {row.typed}")
+
+
+def _known_to(model: Path | None) -> Callable[[str], bool]:
+    """Return what tells whether a query is in the log of a model; without a model none is."""
+    if model is None:
+        return lambda text: False
+    from halfword.search.live import Live
+    from halfword.search.model import load
+
+    live = Live(load(model))
+    return lambda text: live.count(text) > 0

@@ -20,10 +20,11 @@ import time
 import uuid
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from halfword.core.errors import LiveError
 from halfword.core.live import Change
@@ -31,11 +32,14 @@ from halfword.core.live import Change
 MAGIC = b"HALFLIVE"
 VERSION = 1
 _HEAD = struct.Struct("<IIQ")
-_OPENING = MAGIC + struct.pack("<I", VERSION)
-_LARGEST_FRAME = 64 * 2**20
+OPENING = MAGIC + struct.pack("<I", VERSION)
+HEAD_BYTES = _HEAD.size
+LARGEST_FRAME = 64 * 2**20
 _MOST_CHANGES = 10_000  # of one frame
 _SHORTEST_HALF_LIFE = 1.0  # days
-_LONGEST_OPENING = 4096  # bytes up to the end of the first frame
+LONGEST_OPENING = 4096  # bytes up to the end of the first frame
+_AT_ONCE = 8 * 2**20  # bytes that are read at once; a longer frame is read whole
+_LEFT_OVER_SECONDS = 3600.0  # after which nobody writes on to what was written aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,18 @@ class About:
     compacted: int = 0  # the number of the last change that compaction has seen
     compacted_bytes: int = 0  # of the frames that it wrote
     follows: str | None = None  # the server that it is a copy of
+    learned: tuple[int, ...] = ()  # up to these numbers models have learned it; compaction keeps what is between apart
+    file: str = ""  # the name of this file; compaction makes another one
+    restored: int = 0  # how often the original of a copy went back to an earlier state
 
     def content(self) -> bytes:
         """Return it as the first frame."""
-        fields = {name: getattr(self, name) for name in About.__slots__} | {"file": uuid.uuid4().hex}
+        fields = {name: getattr(self, name) for name in About.__slots__} | {"file": self.file or uuid.uuid4().hex}
         return _frame(self.compacted, json.dumps(fields).encode())
+
+    def tells_apart(self, number: int) -> bool:
+        """Tell whether the changes up to `number`, which a model has learned, can be told from the later ones."""
+        return number == 0 or number >= self.compacted or number in self.learned
 
 
 def _frame(number: int, content: bytes) -> bytes:
@@ -73,18 +84,34 @@ def changes_frame(number: int, when: float, changes: Sequence[Any]) -> bytes:
     return _frame(number, json.dumps({"time": when, "changes": changes}, ensure_ascii=False).encode())
 
 
+def frame_bytes(head: bytes) -> int:
+    """Return how long the frame with this head is."""
+    length: int = _HEAD.unpack(head)[0]
+    return HEAD_BYTES + length
+
+
 def read_frames(data: bytes, begin: int = 0) -> Iterator[tuple[int, bytes, int]]:
     """Yield number, content and end of every whole frame, up to the first that is not."""
     while begin + _HEAD.size <= len(data):
         length, checksum, number = _HEAD.unpack_from(data, begin)
         end = begin + _HEAD.size + length
-        if not 0 < length <= _LARGEST_FRAME or end > len(data):
+        if not 0 < length <= LARGEST_FRAME or end > len(data):
             return
         content = data[begin + _HEAD.size : end]
         if zlib.crc32(content, zlib.crc32(number.to_bytes(8, "little"))) != checksum:
             return
         yield number, content, end
         begin = end
+
+
+def read_some(stream: BinaryIO, begin: int, most: int = _AT_ONCE) -> bytes:
+    """Return bytes from a place on: about `most`, but one whole frame at least if it is there."""
+    stream.seek(begin)
+    data = stream.read(most)
+    if len(data) == most:
+        length, _, _ = _HEAD.unpack_from(data)
+        data += stream.read(max(0, min(length, LARGEST_FRAME) + _HEAD.size - most))
+    return data
 
 
 def parse(number: int, content: bytes) -> Frame:
@@ -104,50 +131,57 @@ class Reader:
         self._seen: tuple[int, int, int, int] | None = None  # what the file system said of the file
         self._opening = b""  # of the file that was read
         self._end = 0
+        self._known = 0  # frames up to this number were read before
         self.about: About | None = None
 
     def poll(self) -> tuple[bool, list[Frame]]:
-        """Return whether all earlier frames are void, and the new ones."""
+        """Return whether all earlier frames are void, and the next ones; ask again until there are none."""
         try:
             found = self.path.stat()
             seen = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
             if seen == self._seen:
                 return False, []
             with self.path.open("rb") as stream:
-                opening = stream.read(_LONGEST_OPENING)
+                opening = stream.read(LONGEST_OPENING)
                 replaced = not self._opening or not opening.startswith(self._opening)
                 restarted = replaced and self._begin(opening)
-                stream.seek(self._end)
-                data = stream.read()
+                data = read_some(stream, self._end)
         except FileNotFoundError:
             return False, []
         except OSError as error:
             raise LiveError(f"{self.path}: the journal cannot be read ({error.strerror})") from error
         frames = []
+        begun = 0
         for number, content, end in read_frames(data):
-            frames.append(parse(number, content))
+            if number > self._known:
+                frames.append(parse(number, content))
             self.number = max(self.number, number)
             begun = end
-        if frames:
-            self._end += begun
-        self._seen = seen
-        return restarted, frames
+        self._end += begun
+        self._seen = None if begun else seen
+        return self.poll() if begun and not frames else (restarted, frames)
 
     @property
     def position(self) -> int:
         """How many bytes were read."""
         return self._end
 
+    def is_of(self, opening: bytes) -> bool:
+        """Tell whether it reads the file that begins so."""
+        return self._opening == opening
+
     def _begin(self, data: bytes) -> bool:
         """Read the first frame of a file that was not seen before; tell whether it must be read from the beginning."""
         about, end = read_about(self.path, data)
-        known = self.about is not None and self.about.journal == about.journal and self.number >= about.compacted
+        same = self.about is not None and (self.about.journal, self.about.restored) == (about.journal, about.restored)
+        known = same and self.number >= about.compacted
         first = not self._opening
         self.about, self._opening, self._end = about, data[:end], end
         if known:
             self._end += about.compacted_bytes
+            self._known = self.number  # what follows in the new file may have been read in the old one
             return False
-        self.number = 0
+        self.number = self._known = 0
         return not first
 
 
@@ -155,12 +189,12 @@ def read_about(path: Path, data: bytes) -> tuple[About, int]:
     """Return what the beginning of a journal says, and where its first frame ends."""
     if data[: len(MAGIC)] != MAGIC:
         raise LiveError(f"{path} is no journal of live changes; name another file")
-    if data[: len(_OPENING)] != _OPENING:
+    if data[: len(OPENING)] != OPENING:
         raise LiveError(f"{path}: this version reads journals of version {VERSION} only; update Halfword")
-    for number, content, end in read_frames(data, len(_OPENING)):
+    for number, content, end in read_frames(data, len(OPENING)):
         fields = json.loads(content)
         known = {name: fields[name] for name in About.__slots__ if name in fields}
-        return About(**known | {"compacted": number}), end
+        return About(**known | {"compacted": number, "learned": tuple(fields.get("learned", ()))}), end
     raise LiveError(f"{path}: the beginning of the journal is damaged; restore it from a copy")
 
 
@@ -259,12 +293,16 @@ class Writer:
 
     def _catch_up(self, descriptor: int) -> None:
         """Read what others have written; cut off what a killed writer has left of a frame."""
-        opening = os.pread(descriptor, _LONGEST_OPENING, 0)
+        opening = os.pread(descriptor, LONGEST_OPENING, 0)
         if not self._opening or not opening.startswith(self._opening):
             about, end = read_about(self.path, opening)
             if about.follows:
                 raise LiveError(f"{self.path} is a copy of the journal of {about.follows}; send changes there")
-            self._opening, self._end, self._number = opening[:end], end, about.compacted
+            if self._opening:  # compaction has checked what it wrote, and others wait
+                end, self._opening = end + about.compacted_bytes, opening[:end]
+            else:
+                self._opening = opening[:end]
+            self._end, self._number = end, about.compacted
         size = os.fstat(descriptor).st_size
         data = os.pread(descriptor, max(size - self._end, 0), self._end) if size > self._end else b""
         end = 0
@@ -288,37 +326,50 @@ class Writer:
         """Make the journal if there is none; two who do so at once make one."""
         if self.path.exists():
             with self.path.open("rb") as stream:
-                about, _ = read_about(self.path, stream.read(_LONGEST_OPENING))
+                about, _ = read_about(self.path, stream.read(LONGEST_OPENING))
             if half_life_days is not None and half_life_days != about.half_life_days:
                 raise LiveError(f"{self.path} was begun with a half-life of {about.half_life_days} days; leave it out")
             return
         about = About(uuid.uuid4().hex, self._clock(), half_life_days)
-        aside = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}")
+        aside = self._aside()
         try:
-            write_whole(aside, _OPENING + about.content())
+            write_whole(aside, OPENING + about.content())
             try:
                 os.link(aside, self.path)  # unlike a rename, never over one that is there
             except FileExistsError:
                 pass
             finally:
                 aside.unlink()
-            _sync_folder(self.path)
+            sync_folder(self.path)
         except OSError as error:
             raise LiveError(f"{self.path}: the journal cannot be made ({error.strerror})") from error
 
-    def replace(self, about: About, body: bytes, read_to: int) -> None:
-        """Put `body` in the place of all frames up to the byte `read_to`; what was written since follows it."""
-        aside = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}")
+    def _aside(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}")
+
+    def _remove_left_over(self) -> None:
+        """Remove what was written aside by processes that were killed."""
+        for path in self.path.parent.glob(f".{escape(self.path.name)}.{'[0-9a-f]' * 32}"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _LEFT_OVER_SECONDS:
+                    path.unlink()
+
+    def replace(self, about: About, body: bytes, read: Reader) -> None:
+        """Put `body` in the place of all frames that were read; what was written since follows it."""
+        self._remove_left_over()
+        aside = self._aside()
         try:
-            write_whole(aside, _OPENING + about.content() + body)
+            write_whole(aside, OPENING + about.content() + body)
             with self._writing, self.locked() as descriptor:
-                rest = os.pread(descriptor, self._end - read_to, read_to) if self._end > read_to else b""
+                if not read.is_of(self._opening):
+                    raise LiveError(f"{self.path}: not compacted; another process did so meanwhile")
+                rest = os.pread(descriptor, self._end - read.position, read.position)
                 with aside.open("ab") as stream:
                     stream.write(rest)
                     stream.flush()
                     os.fsync(stream.fileno())
                 aside.replace(self.path)
-                _sync_folder(self.path)
+                sync_folder(self.path)
         except OSError as error:
             raise LiveError(f"{self.path}: not compacted ({error.strerror}); nothing was changed") from error
         finally:
@@ -342,7 +393,8 @@ def _write_all(descriptor: int, data: bytes, place: int) -> None:
         place, view = place + written, view[written:]
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
+    """Wait until the name of a file is on disk."""
     descriptor = os.open(path.absolute().parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

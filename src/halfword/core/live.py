@@ -25,6 +25,7 @@ class Kind(StrEnum):
     PIN = "pin"  # it is shown at this position when `prefix` is typed
     UNPIN = "unpin"
     ACCEPTED = "accepted"  # it was chosen so many times among the suggestions
+    LEARNED = "learned"  # a model learns everything up to here; it has no text
 
 
 KINDS = {kind: place for place, kind in enumerate(Kind)}
@@ -73,10 +74,13 @@ def change(kind: Kind, text: str, number: float = 0.0, prefix: str = "", profile
         raise LiveError(f"{text!r} holds no text; name a query")
     if len(normal) > LONGEST_TEXT:
         raise LiveError(f"a query may have {LONGEST_TEXT} characters, this one has {len(normal)}")
+    typed = normalise_prefix(prefix, profile)
+    if len(typed) > LONGEST_TEXT:
+        raise LiveError(f"a prefix may have {LONGEST_TEXT} characters, this one has {len(typed)}")
     if kind in _NUMBERS:
         least, most = _NUMBERS[kind]
         if not isfinite(number) or not least <= number <= most:
             raise LiveError(f"{kind} must lie between {least:g} and {most:g}, got {number}")
         if kind is Kind.PIN and number != int(number):
             raise LiveError(f"a position must be a whole number, got {number}")
-    return Change(kind, normal, number, normalise_prefix(prefix, profile))
+    return Change(kind, normal, number, typed)

@@ -8,10 +8,22 @@ from typing import Any
 
 from halfword.core.errors import LiveError
 from halfword.core.folding import keys
-from halfword.core.journal import About, Frame, Reader, Writer, changes_frame
+from halfword.core.journal import LONGEST_OPENING, About, Frame, Reader, Writer, changes_frame, read_about
 from halfword.core.live import Change, Kind
 
+DAYS_APART = 28  # for which counts are kept by day
 _PER_FRAME = 10_000  # changes
+_LEAST_GROWTH = 4 * 2**20  # bytes
+_MOST_LEARNED = 64  # models that are told apart; with one every night, one can go back two months
+
+
+@dataclass(slots=True)
+class Stretch:
+    """What was typed on one day; a model has learned all of it or nothing."""
+
+    until: int  # the number of the last change
+    time: float  # of the last change
+    counts: Counter[str] = field(default_factory=Counter)  # as they count when the journal was begun
 
 
 @dataclass(slots=True)
@@ -21,7 +33,8 @@ class Summed:
     about: About
     number: int = 0  # of the last change
     time: float = 0.0
-    typed: dict[int, Counter[str]] = field(default_factory=dict)  # by the number of the change up to which they count
+    stretches: list[Stretch] = field(default_factory=list)  # in the order of time
+    learned: list[int] = field(default_factory=list)  # up to these numbers models have learned it
     weights: dict[str, float] = field(default_factory=dict)
     boosts: dict[str, float] = field(default_factory=dict)
     removed: dict[str, None] = field(default_factory=dict)
@@ -29,18 +42,35 @@ class Summed:
     pins: dict[tuple[str, str], float] = field(default_factory=dict)  # text and prefix: position
     accepted: Counter[str] = field(default_factory=Counter)
 
-    def add(self, frame: Frame, until: int | None = None) -> None:
-        """Add the changes of a frame; counts are kept apart by `until`."""
-        factor = growth(self.about, frame.time)
-        for content in frame.changes:
-            self._add(Change.from_json(content), factor, frame.number if until is None else until)
-        self.number, self.time = max(self.number, frame.number), max(self.time, frame.time)
+    def __post_init__(self) -> None:
+        self.learned = list(self.about.learned)
 
-    def _add(self, change: Change, factor: float, until: int) -> None:
+    def add(self, frame: Frame) -> None:
+        """Add the changes of a frame."""
+        self.number, self.time = max(self.number, frame.number), max(self.time, frame.time)
+        stretch, factor = self._stretch_of(frame), growth(self.about, frame.time)
+        for content in frame.changes:
+            self._add(Change.from_json(content), stretch, factor)
+
+    def _stretch_of(self, frame: Frame) -> Stretch:
+        """Return where the counts of a frame belong: what a model has learned is kept apart, and so are days."""
+        last = self.stretches[-1] if self.stretches else None
+        if last is None or day_of(frame.time) > day_of(last.time) or self._borders(last.until, frame.number):
+            last = Stretch(frame.number, frame.time)
+            self.stretches.append(last)
+        last.until, last.time = max(last.until, frame.number), max(last.time, frame.time)
+        return last
+
+    def _borders(self, first: int, second: int) -> bool:
+        return any(first <= number < second for number in self.learned)
+
+    def _add(self, change: Change, stretch: Stretch, factor: float) -> None:
         text = change.text
         match change.kind:
             case Kind.TYPED:
-                self.typed.setdefault(until, Counter())[text] += change.number * factor  # type: ignore[assignment]
+                stretch.counts[text] += change.number * factor  # type: ignore[assignment]
+            case Kind.LEARNED:
+                self.learned.append(stretch.until)
             case Kind.WEIGHT:
                 self.weights[text] = change.number
             case Kind.BOOST:
@@ -61,13 +91,27 @@ class Summed:
             case Kind.ACCEPTED:
                 self.accepted[text] += int(change.number)
 
-    def counts(self, after: int = 0) -> Counter[str]:
-        """Return how often queries were typed, without the changes up to `after`."""
+    def counts(self, after: int = 0, until: int | None = None) -> Counter[str]:
+        """Return how often queries were typed, by the changes after one number and up to another."""
         total: Counter[str] = Counter()
-        for until, counts in self.typed.items():
-            if until > after:
-                total.update(counts)
+        for stretch in self.stretches:
+            if stretch.until > after and (until is None or stretch.until <= until):
+                total.update(stretch.counts)
         return total
+
+    def joined(self) -> Iterator[Stretch]:
+        """Yield the counts as compaction keeps them: old days are added up."""
+        kept = set(self.learned[-_MOST_LEARNED:])
+        old = day_of(self.time) - DAYS_APART
+        waiting: Stretch | None = None
+        for stretch in self.stretches:
+            if waiting is not None and (waiting.until in kept or day_of(stretch.time) >= old):
+                yield waiting
+                waiting = None
+            earlier = Counter() if waiting is None else waiting.counts
+            waiting = Stretch(stretch.until, stretch.time, earlier + stretch.counts)
+        if waiting is not None:
+            yield waiting
 
     def changes(self) -> Iterator[Change]:
         """Yield the changes that add up to the same, without the counts."""
@@ -86,39 +130,63 @@ def growth(about: About, when: float) -> float:
     return float(2.0 ** min((when - about.begun) / (about.half_life_days * 86_400), 1000.0))
 
 
-def read_summed(path: Path, folds: Iterable[int] = ()) -> tuple[Summed, int]:
-    """Read a whole journal, and how many bytes it has; counts are kept apart at the numbers `folds`."""
+def day_of(when: float) -> int:
+    """Return the day of a time, counted from 1970, in UTC."""
+    return int(when // 86_400)
+
+
+def read_summed(path: Path) -> tuple[Summed, Reader]:
+    """Read a whole journal; the reader stands at its end."""
     reader = Reader(path)
-    _, frames = reader.poll()
-    if reader.about is None:
-        raise LiveError(f"{path}: there is no such journal")
-    summed, borders = Summed(reader.about), sorted(folds)
-    for frame in frames:
-        summed.add(frame, next((border for border in borders if border >= frame.number), 2**62))
-    if 2**62 in summed.typed:
-        summed.typed[max(reader.number, 1)] = summed.typed.pop(2**62)
-    summed.number = reader.number
-    return summed, reader.position
+    summed: Summed | None = None
+    while True:
+        restarted, frames = reader.poll()
+        if reader.about is None:
+            raise LiveError(f"{path}: there is no such journal")
+        if summed is None or restarted:
+            summed = Summed(reader.about)
+        summed.about = reader.about  # compaction may have replaced the file meanwhile
+        if not frames:
+            summed.number = reader.number
+            return summed, reader
+        for frame in frames:
+            summed.add(frame)
 
 
-def compact(path: Path, folds: Iterable[int] = ()) -> tuple[int, int]:
-    """Write the sum of a journal in its place; returns its bytes before and after.
+def mark_learned(path: Path) -> int:
+    """Write into a journal that a model learns it; returns the number up to which it does.
 
-    Counts are not added up across the numbers `folds`: up to one of them a model may have learned the journal.
+    Compaction never adds up counts across this number, so a server can tell which of them the model has learned.
     """
+    return Writer(path).append([Change(Kind.LEARNED, "")])
+
+
+def compact(path: Path) -> tuple[int, int]:
+    """Write the sum of a journal in its place; returns its bytes before and after."""
     writer = Writer(path)
-    summed, size = read_summed(path, folds)
+    summed, reader = read_summed(path)
     frames = []
-    begun = summed.about.begun  # counts are kept as they count at that time
-    for until, counts in sorted(summed.typed.items()):
-        typed = [Change(Kind.TYPED, text, number).to_json() for text, number in counts.items()]
-        frames += [changes_frame(until, begun, part) for part in _parts(typed)]
+    for stretch in summed.joined():
+        factor = growth(summed.about, stretch.time)
+        typed = [Change(Kind.TYPED, text, number / factor).to_json() for text, number in stretch.counts.items()]
+        frames += [changes_frame(stretch.until, stretch.time, part) for part in _parts(typed)]
     others = [change.to_json() for change in summed.changes()]
-    frames += [changes_frame(summed.number, max(summed.time, begun), part) for part in _parts(others)]
-    body = b"".join(frames)
-    about = replace(summed.about, compacted=summed.number, compacted_bytes=len(body))
-    writer.replace(about, body, size)
-    return size, path.stat().st_size
+    frames += [changes_frame(summed.number, max(summed.time, summed.about.begun), part) for part in _parts(others)]
+    body, learned = b"".join(frames), tuple(summed.learned[-_MOST_LEARNED:])
+    about = replace(summed.about, compacted=summed.number, compacted_bytes=len(body), learned=learned, file="")
+    writer.replace(about, body, reader)
+    return reader.position, path.stat().st_size
+
+
+def is_overgrown(path: Path) -> bool:
+    """Tell whether a journal has grown by more than compaction has left of it, and by enough to be worth the work."""
+    try:
+        with path.open("rb") as stream:
+            about, end = read_about(path, stream.read(LONGEST_OPENING))
+        grown = path.stat().st_size - end - about.compacted_bytes
+    except (OSError, LiveError):  # whoever writes to it will say what is wrong
+        return False
+    return about.follows is None and grown > max(about.compacted_bytes, _LEAST_GROWTH)
 
 
 def _parts(changes: list[Any]) -> Iterator[list[Any]]:

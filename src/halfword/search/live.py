@@ -7,14 +7,14 @@ from pathlib import Path
 from threading import Lock
 
 from halfword.core.errors import LiveError
-from halfword.core.journal import Reader, Writer
+from halfword.core.journal import About, Reader, Writer
 from halfword.core.live import KINDS, Change, Kind, change
 from halfword.core.live_state import growth
 from halfword.search.model import Model
 
 _AT_ONCE = 20_000  # changes given to the engine; meanwhile other threads wait for Python's lock
 _PAGE = 1000
-_KNOWN_TO_ENGINE = {kind.value: place for kind, place in KINDS.items() if kind is not Kind.ACCEPTED}
+_KNOWN_TO_ENGINE = {kind.value: place for kind, place in KINDS.items() if place <= KINDS[Kind.UNPIN]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ class Live:
         self._writer = None
         self._reader = None
         self._time = 0.0  # of the last change
+        self._folded = 0  # the number of the last change that the model has learned
+        self._warn = warn
         self._lock = Lock()
         self.version = 0  # rises with every change that is applied
         if self.path is not None:
@@ -124,23 +126,36 @@ class Live:
             return self._read(self._reader)
 
     def _read(self, reader: Reader) -> bool:
-        restarted, frames = reader.poll()
-        if restarted:
-            self.model._engine.clear_changes()
-        about = reader.about
-        if not frames or about is None:
-            return restarted
+        changed, about = False, reader.about
+        while True:
+            restarted, frames = reader.poll()
+            if restarted:  # what was removed stays so until all is read again
+                self.model._engine.clear_changes(False)
+            if reader.about is not None and reader.about is not about:
+                about = reader.about
+                self._folded = self._learned_of(about)
+            changed |= restarted or bool(frames)
+            if about is None or not frames:
+                break
+            waiting: list[tuple[int, str, float, str]] = []
+            for frame in frames:
+                self._time = max(self._time, frame.time)
+                waiting += _fields(frame.changes, growth(about, frame.time), counts=frame.number > self._folded)
+                if len(waiting) >= _AT_ONCE:
+                    self._give(waiting, 1.0 / growth(about, self._time), publish=False)
+                    waiting = []
+            self._give(waiting, 1.0 / growth(about, self._time), publish=False)
+        if changed and about is not None:
+            self._give([], 1.0 / growth(about, self._time))
+        return changed
+
+    def _learned_of(self, about: About) -> int:
+        """Return the number up to which the model has learned the journal."""
         learned = self.model.card.live
-        folded = learned.number or 0 if learned is not None and learned.journal == about.journal else 0
-        waiting: list[tuple[int, str, float, str]] = []
-        for frame in frames:
-            self._time = max(self._time, frame.time)
-            waiting += _fields(frame.changes, growth(about, frame.time), counts=frame.number > folded)
-            if len(waiting) >= _AT_ONCE:
-                self._give(waiting, 1.0 / growth(about, self._time), publish=False)
-                waiting = []
-        self._give(waiting, 1.0 / growth(about, self._time))
-        return True
+        number = learned.number or 0 if learned is not None and learned.journal == about.journal else 0
+        if not about.tells_apart(number):
+            self._warn(f"{self.path}: what the model has learned of it is not told apart any more, and counts twice")
+        return number
 
     def _give(self, fields: list[tuple[int, str, float, str]], scale: float, *, publish: bool = True) -> None:
         self.model._engine.apply_changes(fields, scale, publish)

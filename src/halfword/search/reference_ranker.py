@@ -13,7 +13,12 @@ The features that the ranker looks at, those of the prefix first:
   different ones there are, and prior(q) the mean of what language model, co-occurring words and other spellings say,
   each with its share, if it proposed anything at all: interpolated absolute discounting, over whole queries;
 - `model_score`: log p(q | p) by the language model, or of its least likely proposal where the search did not find q;
-  `searched`: whether it did;
+  `searched`: whether it did, or q has been typed since the training. Live changes, which it has not learned, are added
+  to what it says as if it were a log of its own, of the size that it learned:
+
+        p'(q | p) = ((B + κ) · p(q | p) + L(q)) / (B + κ + L(p))      with   B = C(p) − L(p)
+
+  where L is how much of a count was added after the training. The prior takes p' too;
 - `log_count`: log(1 + C(q)); `log_share`: log((C(q) + ½) / (C(p) + 1)); `typed`, `typed_once`: whether C(q) is above
   0, and 1;
 - `added_characters`, `added_words`: what q has beyond the prefix; `breadth_of_added`: `log_distinct` times the former;
@@ -37,7 +42,7 @@ it has beyond the prefix is what it has beyond that reading.
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +72,8 @@ Opinion = Callable[[str], Sequence[tuple[str, float]]]  # prefix → texts and t
 class Proposal:
     """A proposed completion and what speaks for it."""
 
-    count: int = 0
+    count: float = 0
+    since: float = 0.0  # how much of the count was added after the training
     model_score: float | None = None
     companions: float = 0.0
     spellings: float = 0.0
@@ -100,6 +106,7 @@ class Facts:
     distinct: float
     longer_total: float  # the prefix itself left out
     longer_distinct: float
+    since: float = 0.0  # how much of the total was added after the training
 
 
 def features_of(
@@ -121,11 +128,12 @@ def features_of(
         math.log1p(len(prefix)),
     ]
     shares = _shares(proposals, mixture)
+    said = {text: _opinion(each, facts, lowest, mixture[3]) for text, each in proposals.items()}
     return {
         text: [
             *shared,
-            _estimate(each, facts, mixture, shares),
-            *_own(text, each, facts, lowest, words),
+            _estimate(each, said[text], facts, mixture, shares),
+            *_own(text, each, said[text], facts, words),
             *session.features(prefix, text),
             each.log_reading,
             *[0.0] * _CORRECTED,  # it goes on from the text as typed
@@ -134,13 +142,28 @@ def features_of(
     }
 
 
-def _own(text: str, proposal: Proposal, facts: Facts, lowest: float, words: KnownWords) -> list[float]:
+def _holds(proposal: Proposal) -> bool:
+    """Tell whether the language model knows a proposal, or would had it learned the live changes."""
+    return proposal.model_score is not None or proposal.since > 0
+
+
+def _opinion(proposal: Proposal, facts: Facts, lowest: float, least: float) -> float:
+    """Return what the language model would say had it learned the live changes."""
+    found = lowest if proposal.model_score is None else max(proposal.model_score, LEAST_SCORE)
+    if not facts.since and not proposal.since:
+        return found
+    learned = max(facts.total - facts.since, 0.0) + least
+    times = learned * math.exp(found) + proposal.since
+    return LEAST_SCORE if times <= 0 else max(math.log(times / max(learned + facts.since, least)), LEAST_SCORE)
+
+
+def _own(text: str, proposal: Proposal, said: float, facts: Facts, words: KnownWords) -> list[float]:
     added = len(text) - proposal.matched
     counted = proposal.count * math.exp(proposal.log_reading)
     added_text = "" if proposal.count else text[_begun(text, proposal) :]
     return [
-        lowest if proposal.model_score is None else max(proposal.model_score, LEAST_SCORE),
-        float(proposal.model_score is not None),
+        said,
+        float(_holds(proposal)),
         math.log1p(proposal.count),
         math.log((counted + 0.5) / (facts.total + 1)),
         float(proposal.count > 0),
@@ -167,10 +190,12 @@ def _shares(proposals: Mapping[str, Proposal], mixture: Sequence[float]) -> tupl
     return 1 - of_companions - of_spellings, of_companions, of_spellings
 
 
-def _estimate(proposal: Proposal, facts: Facts, mixture: Sequence[float], shares: tuple[float, float, float]) -> float:
+def _estimate(
+    proposal: Proposal, said: float, facts: Facts, mixture: Sequence[float], shares: tuple[float, float, float]
+) -> float:
     discount, breadth, growth, least = mixture[:4]
     weight = least + breadth * facts.distinct**growth
-    by_model = 0.0 if proposal.model_score is None else math.exp(proposal.model_score)
+    by_model = math.exp(said) if _holds(proposal) else 0.0
     opinions = (by_model, proposal.companions, proposal.spellings)
     prior = sum(share * opinion for share, opinion in zip(shares, opinions, strict=True))
     whole = max(proposal.count - discount, 0.0) * math.exp(proposal.log_reading) + weight * prior
@@ -233,7 +258,7 @@ def _found_by(text: str, typed: str, others: Readings) -> Proposal:
 class PlainPipeline:
     """Sources, ranker and policy over a popularity index and a language model."""
 
-    counts: Mapping[str, int]
+    counts: Mapping[str, int]  # with live changes
     search: Search
     ranker: PlainRanker
     policy: Policy
@@ -241,6 +266,7 @@ class PlainPipeline:
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
     readings: Callable[[str], Readings] = lambda prefix: ()
+    since: Mapping[str, float] = field(default_factory=dict)  # what live changes have added to the counts
 
     def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
         """Return the likeliest completions, best first."""
@@ -267,7 +293,8 @@ class PlainPipeline:
         """Return what is known of a prefix, and what all sources propose."""
         typed = {query: count for query, count in self.counts.items() if query.startswith(prefix)}
         longer = {query: count for query, count in typed.items() if query != prefix}
-        facts = Facts(sum(typed.values()), len(typed), sum(longer.values()), len(longer))
+        since = sum(self.since.get(query, 0.0) for query in typed)
+        facts = Facts(sum(typed.values()), len(typed), sum(longer.values()), len(longer), since)
         proposals: dict[str, Proposal] = {}
         most_typed = sorted(longer, key=lambda query: (-longer[query], query.encode()))[: options.count]
         for query in most_typed:
@@ -297,6 +324,7 @@ class PlainPipeline:
             proposals.setdefault(text, Proposal())
         for text, proposal in proposals.items():
             proposal.count = self.counts.get(text, 0)
+            proposal.since = self.since.get(text, 0.0)
             proposal.matched = proposal.matched or len(prefix)
         return facts, proposals
 
@@ -305,7 +333,7 @@ class PlainPipeline:
         total = sum(self.counts[query] * math.exp(log_reading) for query, log_reading in folded.items())
         distinct = sum(map(math.exp, folded.values()))
         longer = facts.longer_total + total, facts.longer_distinct + distinct
-        return Facts(facts.total + total, facts.distinct + distinct, *longer)
+        return Facts(facts.total + total, facts.distinct + distinct, *longer, facts.since)
 
     def _effort(self, options: SearchOptions, facts: Facts) -> SearchOptions:
         """Return how hard to search: the harder the fewer queries go on from the prefix."""

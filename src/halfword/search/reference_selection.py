@@ -29,7 +29,7 @@ def _plain_word(word: str) -> str:
 def select(
     added: Mapping[str, int],
     scores: Mapping[str, float],
-    count_of: Callable[[str], int],
+    count_of: Callable[[str], float],
     invented: Callable[[str], bool],
     options: SearchOptions,
     policy: Policy,

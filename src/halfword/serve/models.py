@@ -1,7 +1,7 @@
 """The model in service: loaded and checked beside the old one, then swapped."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -55,8 +55,9 @@ class Served:
 class Models:
     """Holds what is in service, and why newer files are not."""
 
-    def __init__(self, options: ServeOptions) -> None:
+    def __init__(self, options: ServeOptions, warn: Callable[[str], None] = lambda text: None) -> None:
         self._options = options
+        self._warn = warn  # of what is wrong with live changes, and does not stop them
         self._stamp: Stamp = ()
         self.snapshot = self.take()
         self.current = self.load(self.snapshot)
@@ -116,7 +117,9 @@ class Models:
         _try(path, model, replace(self._options.search, deadline_ms=1000.0))
         rules = read_blocklist(*blocklists, profile=profile, allow=self._options.allow)
         completer = Filtered(model, rules) if blocklists else model
-        live = None if self._options.live is None else Live(model, self._options.live)
+        live = None
+        if self._options.live is not None:
+            live = Live(model, self._options.live, writes=self._options.follow is None, warn=self._warn)
         digest = fingerprint(path, *blocklists, settings=self._options.settings)
         version, etag = f"{self._options.model.stem}@{digest}", f'W/"{digest}"'.encode()
         cache = Cache(self._options.cache, self._options.cache_mib * 2**20)

@@ -72,6 +72,9 @@ class ServeOptions(FilterOptions):
     live_key_file: Path | None = option(None, "Keys for live changes.", rare=True)
     # So many different ones must type a new query on one day before it is learned.
     live_clients: int = option(5, "Clients that make a query known.", rare=True)
+    follow: str | None = option(None, "Follow the live changes of this server.", rare=True)
+    follow_key_file: Path | None = option(None, "A key of that server; left out, one of --live-key-file.", rare=True)
+    live_accepted: bool = option(False, "Let pages tell which suggestions are chosen.", rare=True)
     pad: bool = option(False, "Hide the length of every answer.", rare=True)
     public_url: str | None = option(None, "What browsers call this server, behind a proxy.", rare=True)
     log_requests: bool = option(False, "Log every request.", rare=True)
@@ -85,6 +88,13 @@ class ServeOptions(FilterOptions):
         _check("live-clients", self.live_clients, 1, 100)
         if self.live is not None and self.live_key_file is None and self.api_key_file is None:
             raise OptionError("live changes need a key; name a file of keys with --live-key-file")
+        if self.follow is not None:
+            if self.live is None:
+                raise OptionError("what is followed is kept in a file; name one with --live")
+            if not _is_base(self.follow) or "@" in self.follow:
+                raise OptionError(f"follow must be like https://example.com:8080, got {self.follow!r}")
+        if self.live_accepted and self.live is None:
+            raise OptionError("what is chosen is counted in a file of live changes; name one with --live")
         _check("workers", self.workers, 1, 1024)
         _check("connections", self.connections, 1, 60_000)
         _check("queue", self.queue, 0, 1_000_000)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from halfword.core.card import LiveCard
-from halfword.core.live_state import Removed, Summed, read_removed, read_summed
+from halfword.core.live_state import Removed, Summed, mark_learned, read_removed, read_summed
 from halfword.data.dataset import Dataset, Split
 
 
@@ -16,13 +16,16 @@ class WithLive(Dataset):
     data: Dataset
     removed: Removed
     summed: Summed | None = None
+    number: int = 0  # up to which the journal is learned
 
     @classmethod
-    def of(cls, data: Dataset, removed: Path | None, journal: Path | None) -> "WithLive":
-        """Return `data` with what a list of removed queries and a journal say."""
-        summed = None if journal is None else read_summed(journal)[0]
+    def of(cls, data: Dataset, removed: Path | None, journal: Path | None, *, learns: bool = True) -> "WithLive":
+        """Return `data` with what a list of removed queries and a journal say; `learns`: its counts too."""
         listed = [read_removed(path) for path in (removed, journal) if path is not None]
-        return cls(data.path, data.profile, data, Removed.all_of(listed), summed)
+        if journal is None or not learns:
+            return cls(data.path, data.profile, data, Removed.all_of(listed))
+        number = mark_learned(journal)
+        return cls(data.path, data.profile, data, Removed.all_of(listed), read_summed(journal)[0], number)
 
     def counts(self, split: Split) -> dict[str, int]:
         return self._kept(self.data.counts(split))
@@ -38,7 +41,7 @@ class WithLive(Dataset):
     def learnable(self, split: Split) -> dict[str, int]:
         counts = self._kept(self.data.learnable(split))
         if split is Split.TRAIN and self.summed is not None:
-            for query, typed in self._kept(self.summed.counts()).items():
+            for query, typed in self._kept(self.summed.counts(until=self.number)).items():
                 counts[query] = counts.get(query, 0) + max(round(typed), 1)
         return counts
 
@@ -49,7 +52,7 @@ class WithLive(Dataset):
         """Return how far the journal is learned."""
         if self.summed is None:
             return None
-        return LiveCard(journal=self.summed.about.journal, number=self.summed.number)
+        return LiveCard(journal=self.summed.about.journal, number=self.number)
 
     def _kept(self, counts: dict[str, int]) -> dict[str, int]:
         if not self.removed:

@@ -14,7 +14,7 @@ from halfword.training.offers import Offers
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
-_SURE = 1.64  # standard errors: but for one log in twenty, whatever its number of rows
+_SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
 
 @dataclass(frozen=True, slots=True)

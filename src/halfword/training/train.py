@@ -42,7 +42,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     if options.drop_misspellings:
         data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
     if options.live is not None or options.removed is not None:
-        data = WithLive.of(data, options.removed, options.live)
+        data = WithLive.of(data, options.removed, options.live, learns=not options.hold_out)
         options = replace(options, live=None, removed=None)
     if options.best:
         from halfword.training.train_best import train_best

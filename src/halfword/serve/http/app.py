@@ -12,6 +12,7 @@ from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.pages import Pages
 from halfword.serve.http.reply import CLIENT_GONE, Headers, Reply, RequestError, json_reply, refuse
 from halfword.serve.http.request import ClientGone, Request
+from halfword.serve.live import sharing
 from halfword.serve.live.changes import PATH, Changes
 from halfword.serve.log import Log
 from halfword.serve.models import Models
@@ -50,7 +51,7 @@ class App:
         finder = Finder(options, metrics)
         key_file = options.live_key_file or options.api_key_file
         self._live_keys = None if options.live is None or key_file is None else ApiKeys(key_file)
-        self._changes = None if options.live is None else Changes(models, options.live_clients)
+        self._changes = None if options.live is None else Changes(options, models, metrics)
         self._routes = self._routes_of(Answers(options, models, finder), Pages(options))
 
     def _routes_of(self, answers: Answers, pages: Pages) -> dict[str, dict[str, tuple[str, Handler]]]:
@@ -63,12 +64,13 @@ class App:
             "/readyz": {"GET": ("health", self._ready)},
             "/metrics": {"GET": ("metrics", self._metrics_text)},
         }
-        if self._changes is not None:
+        if self._changes is not None and self._options.live is not None:
             routes |= {
                 PATH: {"PUT": ("live", self._changes.put), "DELETE": ("live", self._changes.delete)},
                 "/typed": {"POST": ("live", self._changes.typed)},
-                "/accepted": {"POST": ("live", self._changes.accepted)},
+                "/accepted": {"POST": ("accepted", self._changes.accepted)},
                 "/live": {"GET": ("live", self._changes.listed)},
+                sharing.PATH: {"GET": ("live", sharing.Sharing(self._options.live).journal)},
             }
         return routes | {path: {"GET": ("page", handler)} for path, handler in pages.handlers().items()}
 
@@ -121,7 +123,8 @@ class App:
         return found
 
     def _guard(self, request: Request, route: str) -> None:
-        keys = self._live_keys if route == "live" else self._keys
+        changes = route == "live" or (route == "accepted" and not self._options.live_accepted)
+        keys = self._live_keys if changes else self._keys
         if keys is None and self._rate_limit is None:
             return
         client = self._clients.name(request.peer, request.header(b"x-forwarded-for"))

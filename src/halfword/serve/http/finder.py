@@ -43,10 +43,18 @@ class Finder:
     async def _find(
         self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
     ) -> Found:
+        found = await self._known_or_searched(served, asked, request, began, admitted=admitted)
+        if not found.completions and not found.timed_out:
+            self._metrics.add("empty_answers_total")
+        return found
+
+    async def _known_or_searched(
+        self, served: Served, asked: Asked, request: Request, began: float, *, admitted: bool = False
+    ) -> Found:
         typed = normalise_prefix(asked.prefix, served.profile)
         key = Key(typed, asked.count or self._count, asked.chosen)
-        if served.live is not None:
-            served.cache.renew(served.live.version)
+        version = 0 if served.live is None else served.live.version
+        served.cache.renew(version)
         # An answer to a session is no answer to anybody else, and what was searched in it is kept nowhere.
         known = None if asked.context else served.cache.get(key)
         if known is not None:
@@ -57,7 +65,7 @@ class Finder:
         self._metrics.add("cache_misses_total")
         if found.timed_out:
             self._metrics.add("deadlines_total")
-        elif not asked.context:
+        elif not asked.context and (served.live is None or served.live.version == version):
             served.cache.put(key, found)
         return found
 

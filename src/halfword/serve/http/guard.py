@@ -22,13 +22,7 @@ class ApiKeys:
     """Keys, one a line of a file. What is kept and compared are digests, all of one length."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            lines = path.read_text(encoding="utf-8").split()
-        except (OSError, UnicodeDecodeError) as error:
-            raise OptionError(f"{path}: the API keys cannot be read ({error})") from error
-        if not lines:
-            raise OptionError(f"{path}: there is no API key in it; write a key a line")
-        self._digests = [hashlib.sha256(line.encode()).digest() for line in lines]
+        self._digests = [hashlib.sha256(line.encode()).digest() for line in _keys_of(path)]
 
     def check(self, authorization: bytes | None, plain: bytes | None) -> None:
         """Raise unless `Authorization: Bearer KEY` or `X-API-Key: KEY` holds a key."""
@@ -38,6 +32,21 @@ class ApiKeys:
         if not sum(hmac.compare_digest(given, digest) for digest in self._digests):
             challenge = [(b"www-authenticate", b"Bearer")]
             raise refuse("unauthorized", "an API key is needed; send it as Authorization: Bearer KEY", challenge)
+
+
+def first_key(path: Path) -> str:
+    """Return the key with which this server asks another one."""
+    return _keys_of(path)[0]
+
+
+def _keys_of(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"{path}: the API keys cannot be read ({error})") from error
+    if not lines:
+        raise OptionError(f"{path}: there is no API key in it; write a key a line")
+    return lines
 
 
 class AllowedHosts:

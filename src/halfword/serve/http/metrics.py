@@ -7,7 +7,7 @@ from typing import Any
 
 from halfword.serve.http.reply import CLIENT_GONE, CODES
 
-ROUTES = ("complete", "batch", "suggest", "search", "page", "health", "metrics", "live", "other")
+ROUTES = ("complete", "batch", "suggest", "search", "page", "health", "metrics", "live", "accepted", "other")
 STATUSES = (200, 204, 304, *sorted({status for status, _ in CODES.values()}), CLIENT_GONE)
 BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)  # seconds
 SINGLES = {
@@ -18,6 +18,8 @@ SINGLES = {
     "reloads_total": ("counter", "Models that went into service after the first."),
     "reload_failures_total": ("counter", "Changed files that could not go into service."),
     "log_lines_dropped_total": ("counter", "Lines of the log that could not be written in time."),
+    "empty_answers_total": ("counter", "Prefixes for which there was no completion."),
+    "accepted_total": ("counter", "Suggestions that were chosen, as POST /accepted tells."),
     "queue_length": ("gauge", "Requests that wait now."),
 }
 

@@ -46,8 +46,14 @@ class Pages:
 
     def handlers(self) -> dict[str, Handler]:
         """Return who answers which path."""
-        static = {path: _file_handler(name, kind) for path, (name, kind) in _FILES.items()}
+        static = {path: _file_handler(self._content(name), kind) for path, (name, kind) in _FILES.items()}
         return static | {"/openapi.json": self._openapi, "/opensearch.xml": self._opensearch}
+
+    def _content(self, name: str) -> bytes:
+        content = files("halfword.serve").joinpath("page", name).read_bytes()
+        if name == "index.html" and self._options.live_accepted:
+            return content.replace(b"<halfword-search", b'<halfword-search data-accepted="on"')
+        return content
 
     async def _openapi(self, request: Request) -> Reply:
         described = document(self._options.limits, self._options.search, live=self._options.live is not None)
@@ -76,8 +82,7 @@ def _base_of(request: Request) -> str:
     return f"http://{host.decode()}" if _HOST.fullmatch(host) else "http://127.0.0.1"
 
 
-def _file_handler(name: str, kind: bytes) -> Handler:
-    body = files("halfword.serve").joinpath("page", name).read_bytes()
+def _file_handler(body: bytes, kind: bytes) -> Handler:
     etag = f'"{hashlib.blake2b(body, digest_size=8).hexdigest()}"'.encode()
     headers = [(b"content-type", kind), (b"etag", etag), (b"cache-control", b"no-cache"), *_POLICY]
 

@@ -58,6 +58,7 @@ CODES = {
     "unauthorized": (401, "an API key is needed and none, or a wrong one, was sent"),
     "wrong_host": (421, "the request was sent to a host name that is not allowed"),
     "not_found": (404, "there is nothing at this path"),
+    "follows_another": (409, "this server follows another one, which takes the changes"),
     "method_not_allowed": (405, "the path is right and the method is wrong"),
     "too_slow": (408, "the body did not arrive in time"),
     "body_too_large": (413, "the body has too many bytes"),

@@ -11,10 +11,12 @@ from halfword.core.scrub import scrub
 from halfword.core.text import normalise_query
 from halfword.search.live import Live
 from halfword.serve.http.asked import query_fields
+from halfword.serve.http.metrics import Metrics
 from halfword.serve.http.reply import Reply, json_reply, refuse
 from halfword.serve.http.request import Request
 from halfword.serve.live.threshold import Threshold
 from halfword.serve.models import Models, Served
+from halfword.serve.options import ServeOptions
 
 PATH = "/queries/"
 MOST_TYPED = 100  # queries of one request
@@ -26,20 +28,22 @@ _NO_STORE = [(b"cache-control", b"no-store")]
 class Changes:
     """Answers requests that change, or list changes."""
 
-    def __init__(self, models: Models, clients: int) -> None:
+    def __init__(self, options: ServeOptions, models: Models, metrics: Metrics) -> None:
         self._models = models
-        self._threshold = Threshold(clients)
+        self._metrics = metrics
+        self._follows = options.follow is not None
+        self._threshold = Threshold(options.live_clients)
 
     async def put(self, request: Request) -> Reply:
         """`PUT /queries/{text}`: count, weight, boost, pin or allow a query."""
-        live, text = self._live(), _text_of(request)
+        live, text = self._changeable(), _text_of(request)
         _check_fields(query_fields(request.query_string), ())
         changes = _changes_of(text, _object_of(request.body), live)
         return await self._apply(live, text, changes)
 
     async def delete(self, request: Request) -> Reply:
         """`DELETE /queries/{text}`: never suggest it again; with `?beginning=true` nor anything that begins so."""
-        live, text = self._live(), _text_of(request)
+        live, text = self._changeable(), _text_of(request)
         fields = query_fields(request.query_string)
         _check_fields(fields, (b"beginning",))
         given = fields.get(b"beginning", b"false")
@@ -50,7 +54,7 @@ class Changes:
 
     async def typed(self, request: Request) -> Reply:
         """`POST /typed`: what people searched; it is learned once enough different clients have typed it."""
-        live, served = self._live(), self._models.current
+        live, served = self._changeable(), self._models.current
         _check_fields(query_fields(request.query_string), ())
         rows = _typed_of(request.body)
         counted: dict[str, int] = {}
@@ -72,8 +76,10 @@ class Changes:
                 query = normalise_query(text, self._models.current.profile)
             case _:
                 raise refuse("bad_change", 'the body must be like {"text": "new york"}')
-        known = bool(query) and live.count(query) > 0
+        known = 0 < len(query) <= LONGEST_TEXT and live.count(query) > 0
         if known:
+            self._metrics.add("accepted_total")
+        if known and not self._follows:
             await _write(live, [Change(Kind.ACCEPTED, query, 1)])
         return json_reply({"counted": int(known)}, _NO_STORE)
 
@@ -109,6 +115,11 @@ class Changes:
         live = self._models.current.live
         assert live is not None  # the routes exist with a journal only
         return live
+
+    def _changeable(self) -> Live:
+        if self._follows:
+            raise refuse("follows_another", "this server follows another one; send changes there")
+        return self._live()
 
     def _counts_now(self, served: Served, live: Live, query: str, client: str) -> int:
         """Return how often a query is to be counted: known ones always, new ones once enough clients typed them."""

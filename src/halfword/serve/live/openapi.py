@@ -8,7 +8,7 @@ from halfword.serve.live.changes import LONGEST_CLIENT, MOST_LISTED, MOST_TYPED
 Json = dict[str, Any]
 _TEXT = {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT}
 _NUMBER = {"type": "number", "minimum": 0, "maximum": LARGEST_NUMBER}
-_REFUSED = (400, 401, 404, 405, 408, 413, 421, 429, 431, 500, 503)
+_REFUSED = (400, 401, 404, 405, 408, 409, 413, 421, 429, 431, 500, 503)
 
 
 def live_paths() -> Json:
@@ -47,7 +47,7 @@ def live_paths() -> Json:
                 "required": ["prefix", "position"],
                 "additionalProperties": False,
             },
-            "unpin": {"type": "string", "description": "The prefix for which it is pinned."},
+            "unpin": {"type": "string", "maxLength": LONGEST_TEXT, "description": "The prefix for which it is pinned."},
         },
     }
     query = {
@@ -75,7 +75,25 @@ def live_paths() -> Json:
         "/typed": {"post": _operation("typed", "Learn what people searched, once enough of them did", body=typed)},
         "/accepted": {"post": _operation("accepted", "Count a suggestion that was chosen", body=accepted)},
         "/live": {"get": _operation("live", "List changed queries", parameters=listing)},
+        "/live/journal": {"get": _journal()},
     }
+
+
+def _journal() -> Json:
+    """Return the operation that other servers call."""
+    copied = [
+        ("file", {"type": "string"}, "The file of which there is a copy."),
+        ("from", {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}, "Bytes of frames that the copy has."),
+        ("last", {"type": "string"}, "The head of the last frame, in hexadecimal."),
+    ]
+    parameters = [
+        {"name": name, "in": "query", "schema": schema, "description": meaning} for name, schema, meaning in copied
+    ]
+    operation = _operation("journal", "Follow the live changes of this server", parameters=parameters)
+    content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    frames = {"description": "The first frame of the journal, and frames that follow on the copy.", "content": content}
+    answers = {"200": frames, "204": {"description": "There is nothing new."}}
+    return operation | {"responses": operation["responses"] | answers}
 
 
 def _operation(name: str, summary: str, body: Json | None = None, parameters: list[Json] | None = None) -> Json:

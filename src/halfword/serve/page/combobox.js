@@ -20,6 +20,8 @@ import { Server, SourceError } from "./server.js";
  * @property {number} [delay] milliseconds to wait for the next key before asking, default 0
  * @property {"tab" | "device" | "off"} [remember] where the last searches are kept: in this tab (the default), on this
  *   device, or nowhere. They are given to the source as context, and offered while the box is empty
+ * @property {boolean} [tellAccepted] tell the source which of its suggestions are chosen; a server must be started with
+ *   --live-accepted
  * @property {boolean} [details] show probability and source of each completion
  * @property {string} [label] what the list is called; default the label of the input
  * @property {EventTarget} [events] where events are told; default the input
@@ -454,6 +456,10 @@ export class Combobox {
     this.#asking.abort();
     this.#close();
     this.#remember(query);
+    // What was searched before has no score, and is not the source's suggestion.
+    if (this.options.tellAccepted && completion && (completion.score ?? null) !== null) {
+      this.#source().accepted?.(completion.text);
+    }
     if (!this.#tell("halfword-submit", { query, completion })) return;
     if (this.options.submit) this.options.submit(query);
     else this.input.form?.requestSubmit();

@@ -23,6 +23,7 @@
 //   data-context="off"  forget what was searched; otherwise the last ten queries of this browser tab stay in its
 //                sessionStorage, are given with each question, and are offered while the box is empty.
 //                "device" keeps them for later visits, in localStorage
+//   data-accepted="on"  tell the server which of its suggestions are chosen; it must be started with --live-accepted
 //
 // Events, which bubble: `halfword-answer` {prefix, completions, milliseconds}, `halfword-failure` {prefix, message},
 // `halfword-submit` {query, completion}; preventing the last one keeps `action` from being opened. With `model` there are
@@ -90,6 +91,9 @@ export class HalfwordSearch extends HTMLElement {
       get remember() {
         const { context = "tab" } = element.dataset;
         return /** @type {"tab" | "device" | "off"} */ (context);
+      },
+      get tellAccepted() {
+        return element.dataset.accepted === "on";
       },
       get details() {
         return element.hasAttribute("details");

@@ -15,7 +15,7 @@ const AGAIN = new Set([429, 502, 503, 504]); // refusals that pass
  * @property {{typed: string, added: string}} [highlight] the same as two texts
  */
 /** @typedef {{context?: string[], count?: number, signal?: AbortSignal}} Asked */
-/** @typedef {{complete: (prefix: string, asked?: Asked) => Promise<Suggestion[]>}} Source what can be asked: a server, or a model in the page */
+/** @typedef {{complete: (prefix: string, asked?: Asked) => Promise<Suggestion[]>, accepted?: (text: string) => void}} Source what can be asked: a server, or a model in the page; a server may be told what was chosen */
 
 /** No completions, and why. */
 export class SourceError extends Error {
@@ -74,14 +74,27 @@ export class Server {
   }
 
   /**
+   * Tells the server that a suggestion was chosen, also when the page is left; nobody waits for the answer.
+   * @param {string} text
+   */
+  accepted(text) {
+    const told = { method: "POST", body: this.#padded(JSON.stringify({ text })), headers: this.#headers() };
+    fetch(new URL("accepted", this.server), { ...told, credentials: "omit", keepalive: true }).catch(() => {});
+  }
+
+  /** @returns {Record<string, string>} */
+  #headers() {
+    return this.key ? { Authorization: `Bearer ${this.key}` } : {};
+  }
+
+  /**
    * @param {string} prefix
    * @param {string[]} context
    * @param {number} count
    * @param {AbortSignal} [signal]
    */
   async #ask(prefix, context, count, signal) {
-    /** @type {Record<string, string>} */
-    const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
+    const headers = this.#headers();
     // Addresses are logged in many places, so what was searched before goes into a body.
     const asked = context.length > 0 ? { method: "POST", body: this.#body(prefix, context, count) } : {};
     const address = context.length > 0 ? new URL("complete", this.server) : this.#address(prefix, count);
@@ -124,7 +137,11 @@ export class Server {
    * @param {number} count
    */
   #body(prefix, context, count) {
-    const body = JSON.stringify({ prefixes: [prefix], n: count, context, ...(this.pad ? { pad: true } : {}) });
+    return this.#padded(JSON.stringify({ prefixes: [prefix], n: count, context, ...(this.pad ? { pad: true } : {}) }));
+  }
+
+  /** @param {string} body */
+  #padded(body) {
     const length = PADDED_QUERY * Math.ceil(body.length / PADDED_QUERY);
     return this.pad ? body.padEnd(length) : body; // JSON may end with spaces
   }

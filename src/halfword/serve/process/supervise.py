@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from halfword.core.errors import ModelFileError, OptionError
 from halfword.serve.options import ServeOptions
+from halfword.serve.process.helper import Compaction, Following
 from halfword.serve.process.reload import Reloads
 from halfword.serve.process.service import Service
 from halfword.serve.process.worker import BACKLOG, adopt_process, run_worker
@@ -65,6 +66,11 @@ class Supervisor:
         self._workers: dict[int, Worker] = {}  # by process
         self._due: dict[int, float] = {}  # number of a worker: when to start it again
         self._reloads = Reloads(service.models, self._leave_parent)
+        self._helpers: list[Compaction | Following] = []
+        if service.follower is not None:
+            self._helpers.append(Following(service.follower, self._leave_parent, service.log))
+        elif service.options.live is not None:
+            self._helpers.append(Compaction(service.options.live, self._leave_parent, service.log))
 
     def run(self, ready: Callable[[], None]) -> None:
         """Fork the workers and mind them until told to stop."""
@@ -94,6 +100,8 @@ class Supervisor:
             failure = self._reloads.look()
             if failure is not None:
                 self._tell_failure(failure)
+            for helper in self._helpers:
+                helper.look()
             for number in [number for number, due in self._due.items() if due <= time.monotonic()]:
                 del self._due[number]
                 self._start(number)
@@ -147,6 +155,8 @@ class Supervisor:
             self._service.log.event("worker died", process=process, status=status)
             self._refuse_what_was_overwritten()
             return
+        if any(helper.helper.ended(process) for helper in self._helpers):
+            return
         tried = self._reloads.ended(process, status)
         if isinstance(tried, str):
             self._tell_failure(tried)
@@ -185,6 +195,8 @@ class Supervisor:
         self._listener.close()
         self._service.log.event("stopping")
         self._reloads.stop()
+        for helper in self._helpers:
+            helper.helper.stop()
         self._signal(signal.SIGTERM)
         end = time.monotonic() + _STOP_SECONDS
         while self._workers and time.monotonic() < end:
