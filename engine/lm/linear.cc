@@ -62,6 +62,14 @@ Int8Matrix read_int8(const ModelFile& file, const std::string& name, std::size_t
 
 }  // namespace
 
+std::optional<QuantisedRows> read_quantised(const ModelFile& file, const std::string& name, std::size_t outputs,
+                                            std::size_t inputs) {
+  if (file.holds(name) || !file.holds(name + ".int8")) return std::nullopt;
+  const std::span<const std::int8_t> values = file.array<std::int8_t>(name + ".int8");
+  check_size(values.size(), outputs * inputs, name + ".int8");
+  return QuantisedRows{values, read_finite(file, name + ".scale", outputs)};
+}
+
 std::vector<float> read_rows(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs,
                              std::size_t first, std::size_t count) {
   if (file.holds(name)) {

@@ -45,6 +45,16 @@ void prefetch(const T* data, std::size_t size) {
   for (std::size_t place = 0; place < size * sizeof(T); place += 64) __builtin_prefetch(bytes + place, 0, 2);
 }
 
+/// A matrix in 8 bits, as it lies in the file: a row for each output, with a scale of its own.
+struct QuantisedRows {
+  std::span<const std::int8_t> values;
+  std::span<const float> scales;
+};
+
+/// The int8 form of a matrix, if the file has no other; throws unless its shape is (outputs, inputs).
+std::optional<QuantisedRows> read_quantised(const ModelFile& file, const std::string& name, std::size_t outputs,
+                                            std::size_t inputs);
+
 /// Rows of a matrix as floats, from its fp32 form in the file, or else from its int8 form; throws unless its shape is
 /// (outputs, inputs).
 std::vector<float> read_rows(const ModelFile& file, const std::string& name, std::size_t outputs, std::size_t inputs,

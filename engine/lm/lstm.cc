@@ -121,6 +121,36 @@ void Lstm::load_layers(const ModelFile& file) {
   zeros_.resize(widest);
 }
 
+/// Where the file has both matrices in 8 bits alone, the sums are integers: exact, and computed faster. False where it
+/// has not.
+bool Lstm::fill_from_integers(const ModelFile& file, std::size_t gates, std::size_t width) {
+  const auto embedding = read_quantised(file, "network.embedding", vocabulary_, embedding_);
+  const auto input = read_quantised(file, "network.layer0.input", gates, embedding_);
+  if (!embedding || !input) return false;
+  const Int8Matrix matrix(input->values, input->scales);
+  constexpr std::size_t chunk = 64;  // pieces at a time
+  AlignedVector<std::uint8_t> padded(chunk * matrix.inputs, 128);
+  AlignedVector<std::int32_t> sums(chunk * matrix.outputs);
+  half_table_.resize(vocabulary_ * width);
+  for (std::size_t first = 0; first < vocabulary_; first += chunk) {
+    const std::size_t count = std::min(chunk, vocabulary_ - first);
+    for (std::size_t i = 0; i < count * embedding_; ++i) {
+      const int value = embedding->values[first * embedding_ + i];
+      padded[i / embedding_ * matrix.inputs + i % embedding_] = static_cast<std::uint8_t>(value + 128);
+    }
+    kernels_.multiply_int8(matrix, padded.data(), count, sums.data());
+    for (std::size_t piece = 0; piece < count; ++piece) {
+      const float scale = embedding->scales[first + piece];
+      const std::int32_t* row = sums.data() + piece * matrix.outputs;
+      std::uint16_t* target = half_table_.data() + (first + piece) * width;
+      for (std::size_t gate = 0; gate < gates; ++gate) {
+        target[gate] = to_half(static_cast<float>(row[gate]) * (scale * matrix.scales[gate]));
+      }
+    }
+  }
+  return true;
+}
+
 /// Computed a few gates at a time: as floats the whole table would take more memory than everything that is kept.
 void Lstm::load_table(const ModelFile& file) {
   const std::size_t gates = gates_per_cell * hidden_;
@@ -138,6 +168,7 @@ void Lstm::load_table(const ModelFile& file) {
       }
     }
   };
+  if (precision_ == Precision::int8 && fill_from_integers(file, gates, width)) return;
   if (precision_ == Precision::int8) {
     fill(half_table_, to_half);
   } else {

@@ -96,6 +96,7 @@ class Lstm {
   void load_layers(const ModelFile& file);
   void load_head(const ModelFile& file);
   void load_table(const ModelFile& file);
+  bool fill_from_integers(const ModelFile& file, std::size_t gates, std::size_t width);
   AlignedVector<float> times_embedding(const ModelFile& file, const FloatMatrix& matrix) const;
   void reserve(StateRows& states, std::size_t rows) const;
   void renew(StateRows& states, std::size_t first, std::size_t rows) const;

@@ -12,7 +12,7 @@ Opening::Opening(const LanguageModel& model, const Pieces& pieces, std::size_t m
   model.predict(begin_, 0, 1, prediction_, scratch);
   std::vector<Step> steps;
   for (PieceId piece = 0; piece < pieces.size(); ++piece) {
-    if (!pieces.begins_word(piece)) continue;
+    if (!pieces.begins_word(piece) || most_predictions == 0) continue;
     rows_[piece] = static_cast<std::uint32_t>(steps.size());
     steps.push_back({0, piece});
   }

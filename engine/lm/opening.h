@@ -12,7 +12,8 @@ namespace halfword {
 /// word. Computed once when a model is loaded, so that no search has to.
 class Opening {
  public:
-  /// `most_predictions`: numbers, of 4 bytes each; if there are more, the predictions are made when they are needed.
+  /// `most_predictions`: numbers, of 4 bytes each; if there are more, predictions are made when they are needed,
+  /// and with 0 the states after the first piece too.
   Opening(const LanguageModel& model, const Pieces& pieces, std::size_t most_predictions);
 
   /// The state after the begin piece, in row 0.

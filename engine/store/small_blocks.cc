@@ -14,7 +14,7 @@ void* SmallBlocks::take(std::size_t bytes) {
   }
   if (left_ < size) {
     if (left_ > 0) keep(next_, left_);
-    slabs_.push_back(std::make_unique_for_overwrite<std::byte[]>(slab));
+    slabs_.emplace_back(new std::byte[slab]);  // make_unique_for_overwrite is missing where pages are compiled
     next_ = slabs_.back().get();
     left_ = slab;
   }
