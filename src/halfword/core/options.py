@@ -46,7 +46,7 @@ class SearchOptions:
     invent: Invent = option(Invent.CAREFUL, "Offer words that nobody typed: never, careful (likely ones) or freely.")
     deadline_ms: float | None = None  # return the best found by then
     fold: bool = True  # also offer what differs from the prefix in accents, apostrophes, hyphens or half a syllable
-    typos: Typos = option(Typos.OFF, "Correct typing mistakes: auto or off.", rare=True)
+    typos: Typos = option(Typos.OFF, "Correct mistakes: auto or off.", rare=True)
     echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
 
     def __post_init__(self) -> None:

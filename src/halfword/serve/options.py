@@ -20,7 +20,7 @@ class Limits:
     """What a request may ask for at the most."""
 
     longest_prefix: int = option(200, "Characters of a prefix.", "max-prefix", rare=True)
-    most_completions: int = option(100, "Completions that may be asked for.", "max-count", rare=True)
+    most_completions: int = option(100, "Completions of a request.", "max-count", rare=True)
     most_prefixes: int = option(100, "Prefixes that a batch may have.", "max-batch", rare=True)
     largest_body: int = option(65_536, "Bytes that a body may have.", "max-body", rare=True)
 
@@ -53,7 +53,7 @@ class ServeOptions(FilterOptions):
     search: SearchOptions = field(default_factory=SearchOptions)  # where a request chooses nothing else
     # Where nobody can change them while they serve.
     copy_mib: int = option(
-        1024, "MiB up to which a file is copied to memory, larger ones to disk; 0: no copies.", rare=True
+        1024, "MiB up to which a file is copied to memory, not to disk; 0: no copies.", rare=True
     )
     rate_limit: float | None = option(None, "Requests per second of each client.")
     # None given: any, but on loopback its own only.
@@ -73,7 +73,7 @@ class ServeOptions(FilterOptions):
     # So many different ones must type a new query on one day before it is learned.
     live_clients: int = option(5, "Clients that make a query known.", rare=True)
     follow: str | None = option(None, "Follow the live changes of this server.", rare=True)
-    follow_key_file: Path | None = option(None, "A key of that server; left out, one of --live-key-file.", rare=True)
+    follow_key_file: Path | None = option(None, "Its key; else one for live changes.", rare=True)
     live_accepted: bool = option(False, "Let pages tell which suggestions are chosen.", rare=True)
     pad: bool = option(False, "Hide the length of every answer.", rare=True)
     public_url: str | None = option(None, "What browsers call this server, behind a proxy.", rare=True)
