@@ -52,9 +52,7 @@ class ServeOptions(FilterOptions):
     limits: Limits = field(default_factory=Limits)
     search: SearchOptions = field(default_factory=SearchOptions)  # where a request chooses nothing else
     # Where nobody can change them while they serve.
-    copy_mib: int = option(
-        1024, "MiB up to which a file is copied to memory, not to disk; 0: no copies.", rare=True
-    )
+    copy_mib: int = option(1024, "MiB up to which a file is copied to memory, not to disk; 0: no copies.", rare=True)
     rate_limit: float | None = option(None, "Requests per second of each client.")
     # None given: any, but on loopback its own only.
     allowed_hosts: tuple[str, ...] = option(
