@@ -6,23 +6,14 @@
 #include <utility>
 
 #include "rank/features.h"
+#include "rank/weights.h"
 
 namespace halfword {
 namespace {
 
 constexpr double most_gain = 20.0;  // beyond it differences mean nothing
-constexpr std::size_t most_hidden = 1024;
 
 double limited(double gain) { return std::clamp(gain, -most_gain, most_gain); }
-
-std::span<const float> read(const ModelFile& file, const std::string& name, std::size_t size) {
-  const std::span<const float> values = file.array<float>(name);
-  const auto sound = [](float value) { return std::isfinite(value) && std::abs(value) < 1e6F; };
-  if (values.size() != size || !std::all_of(values.begin(), values.end(), sound)) {
-    throw ModelFileError(name + " makes no sense");
-  }
-  return values;
-}
 
 }  // namespace
 
@@ -58,12 +49,12 @@ BeliefWeights::BeliefWeights(const ModelFile& file, const std::string& part) {
   constexpr std::size_t known = belief_names.size();
   const std::size_t units = file.array<float>(part + ".output").size();
   if (units > most_hidden) throw ModelFileError(part + " has too many hidden units");
-  mean_ = read(file, part + ".mean", known);
-  scale_ = read(file, part + ".scale", known);
-  linear_ = read(file, part + ".linear", known);
-  hidden_ = read(file, part + ".hidden", units * known);
-  hidden_bias_ = read(file, part + ".hidden_bias", units);
-  output_ = read(file, part + ".output", units);
+  mean_ = read_weights(file, part + ".mean", known);
+  scale_ = read_weights(file, part + ".scale", known);
+  linear_ = read_weights(file, part + ".linear", known);
+  hidden_ = read_weights(file, part + ".hidden", units * known);
+  hidden_bias_ = read_weights(file, part + ".hidden_bias", units);
+  output_ = read_weights(file, part + ".output", units);
   const auto positive = [](float value) { return value >= 1e-6F; };
   if (!std::all_of(scale_.begin(), scale_.end(), positive)) throw ModelFileError(part + ".scale makes no sense");
 }

@@ -5,22 +5,13 @@
 #include <limits>
 #include <utility>
 
+#include "rank/weights.h"
+
 namespace halfword {
 namespace {
 
-constexpr std::size_t most_hidden = 1024;
-
-std::span<const float> read(const ModelFile& file, const std::string& name, std::size_t size) {
-  const std::span<const float> values = file.array<float>(name);
-  const auto sound = [](float value) { return std::isfinite(value) && std::abs(value) < 1e6F; };
-  if (values.size() != size || !std::all_of(values.begin(), values.end(), sound)) {
-    throw ModelFileError(name + " makes no sense");
-  }
-  return values;
-}
-
 Mixture read_mixture(const ModelFile& file) {
-  const std::span<const float> values = read(file, "ranker.mixture", 6);
+  const std::span<const float> values = read_weights(file, "ranker.mixture", 6);
   const auto is_share = [](float value) { return value >= 0.0F && value < 1.0F; };
   const bool sound = is_share(values[0]) && values[1] >= 0.0F && values[2] >= 0.0F && values[2] <= 1.0F &&
                      values[3] > 0.0F && is_share(values[4]) && is_share(values[5]);
@@ -35,15 +26,15 @@ RankerWeights::RankerWeights(const ModelFile& file, const std::string& part) {
   const std::size_t units = file.array<float>(part + ".output").size();
   if (known < prefix_features || known > feature_names.size()) throw ModelFileError(part + ".mean makes no sense");
   if (units > most_hidden) throw ModelFileError(part + " has too many hidden units");
-  mean_ = read(file, part + ".mean", known);
-  scale_ = read(file, part + ".scale", known);
-  linear_ = read(file, part + ".linear", known);
-  none_ = read(file, part + ".none", prefix_features + 1);
-  const std::span<const float> by_unit = read(file, part + ".hidden", units * known);
+  mean_ = read_weights(file, part + ".mean", known);
+  scale_ = read_weights(file, part + ".scale", known);
+  linear_ = read_weights(file, part + ".linear", known);
+  none_ = read_weights(file, part + ".none", prefix_features + 1);
+  const std::span<const float> by_unit = read_weights(file, part + ".hidden", units * known);
   hidden_.resize(by_unit.size());
   for (std::size_t i = 0; i < by_unit.size(); ++i) hidden_[i % known * units + i / known] = by_unit[i];
-  hidden_bias_ = read(file, part + ".hidden_bias", units);
-  output_ = read(file, part + ".output", units);
+  hidden_bias_ = read_weights(file, part + ".hidden_bias", units);
+  output_ = read_weights(file, part + ".output", units);
   const auto positive = [](float value) { return value >= 1e-6F; };
   if (!std::all_of(scale_.begin(), scale_.end(), positive)) throw ModelFileError(part + ".scale makes no sense");
 }

@@ -7,7 +7,7 @@ namespace halfword {
 
 namespace {
 
-bool comes_first(const NearWord& left, const NearWord& right) {
+bool is_nearer(const NearWord& left, const NearWord& right) {
   return left.score() != right.score() ? left.score() > right.score() : left.letters < right.letters;
 }
 
@@ -139,7 +139,7 @@ void NearWords::add(const Place& begun, const Place& place, double log_count) {
   letters += typed_.substr(begun.read);
   if (letters == typed_) return;
   NearWord near{place.node, std::move(letters), place.cost, place.edits, typed_.size() - place.mistaken, log_count};
-  found_.insert(std::upper_bound(found_.begin(), found_.end(), near, comes_first), std::move(near));
+  found_.insert(std::upper_bound(found_.begin(), found_.end(), near, is_nearer), std::move(near));
   if (found_.size() > options_.keep) found_.pop_back();
   least_ = std::max(least_, found_.front().score() - options_.band);
   if (found_.size() == options_.keep) least_ = std::max(least_, found_.back().score());
