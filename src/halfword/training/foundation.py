@@ -50,7 +50,7 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
         card = PartsCard(pieces=known.header.card.parts.pieces)
         return Learned(known.part("pieces"), card, known.pieces, True, standing)
     progress(Event("learning the pieces"))
-    return _own_pieces(data.counts(Split.TRAIN), options)
+    return _own_pieces(data.table(Split.TRAIN), options)
 
 
 def learn_all(learned: Learned, counts: Mapping[str, int], options: TrainOptions) -> Learned:
@@ -83,7 +83,7 @@ def _standing(data: Dataset, options: TrainOptions, progress: Progress) -> "Stan
 
     progress(Event("comparing the log with its background"))
     background = Background.open(options.background)
-    counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+    counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
     return choose(background, counts, rows, memory_options(options), options.network.segment)
 
 
@@ -110,7 +110,7 @@ def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
     if options.stands:
         background = Background.open(options.background)
         if background.has_pieces_of(arrays):
-            counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+            counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
             standing = stand_on(background, counts, rows, memory_options(options))
     return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)
 
