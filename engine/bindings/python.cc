@@ -13,6 +13,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "bindings/training.h"
 #include "completer.h"
 #include "lm/kernels/yardstick.h"
 #include "lm/ngram.h"
@@ -618,6 +619,7 @@ NB_MODULE(_engine, module) {
   module.def("int8_peak", [](const std::string& kernels) { return measure_int8_peak(kernels_named(kernels)); });
   module.def("multiply_int8", &multiply_int8, "kernels"_a, "weights"_a, "outputs"_a, "inputs"_a, "rows"_a);
   module.def("popular_arrays", &popular_arrays, "queries"_a, "The arrays of an index over (query, count) pairs.");
+  bind_training(module);
 }
 
 }  // namespace halfword
