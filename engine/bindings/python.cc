@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "bindings/tables.h"
+#include "bindings/training.h"
 #include "completer.h"
 #include "lm/kernels/yardstick.h"
 #include "lm/ngram.h"
@@ -620,6 +621,7 @@ NB_MODULE(_engine, module) {
   module.def("multiply_int8", &multiply_int8, "kernels"_a, "weights"_a, "outputs"_a, "inputs"_a, "rows"_a);
   module.def("popular_arrays", &popular_arrays, "queries"_a, "The arrays of an index over (query, count) pairs.");
   bind_tables(module);
+  bind_training(module);
 }
 
 }  // namespace halfword

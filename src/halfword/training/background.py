@@ -15,6 +15,7 @@ from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array, Header, read_header
 from halfword.core.verify import read_arrays
 from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
+from halfword.training.counted import weights_of
 from halfword.training.kneser_ney import Corpus
 from halfword.training.lexicon import TEXT, words_of
 from halfword.training.memory import Memory, read_memory
@@ -26,7 +27,6 @@ from halfword.training.pooling import fit_weights, log_likelihood, pool, read_qu
 from halfword.training.segment import SegmentOptions, piece_arrays, train_segmenter
 from halfword.training.stored_segmenter import StoredSegmenter
 
-_COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
 _QUERIES = 3000  # validation queries that decide
 _FEWEST_NEW = 30  # validation rows; of fewer the likelihood says too little
 _MOST_SPELLED = 0.3  # share of pieces; more in a language that the background does not know
@@ -83,11 +83,8 @@ class Background:
 
 
 def train_corpus(counts: Mapping[str, int], pieces: Pieces) -> Corpus:
-    """Cut the train split into pieces.
-
-    Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
-    """
-    return pieces.corpus(list(counts), (max(1, round(count**_COUNT_POWER)) for count in counts.values()))
+    """Cut the train split into pieces."""
+    return pieces.corpus(list(counts), weights_of(list(counts.values())).tolist())
 
 
 def valid_corpus(rows: Sequence[str], pieces: Pieces) -> Corpus | None:

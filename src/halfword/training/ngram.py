@@ -7,8 +7,18 @@ import numpy as np
 from halfword.core.errors import OptionError
 from halfword.core.model_file import Array
 from halfword.training.ending import ending_costs
-from halfword.training.kneser_ney import Corpus, Estimate, Level, Mask, Numbers, Values, count_ngrams, estimate
-from halfword.training.memory import Memory, Order, bytes_per_ngram, least_size, memory_arrays
+from halfword.training.kneser_ney import (
+    Corpus,
+    Estimate,
+    Level,
+    Mask,
+    Numbers,
+    Values,
+    count_ngrams,
+    estimate,
+    logarithms,
+)
+from halfword.training.memory import BYTES_PER_BACKOFF, Memory, Order, bytes_per_ngram, least_size, memory_arrays
 
 MOST_ORDER = 8  # the highest order that the engine reads
 
@@ -84,9 +94,7 @@ def keep_most(losses: list[Values], parents: list[Numbers], size: float) -> list
     vocabulary = len(losses[0])
     number = sum(map(len, losses[1:]))
     loss = np.concatenate([*best_child[1:], *losses[1:]])
-    cost = np.repeat(
-        [1.0, bytes_per_ngram(vocabulary)], number
-    )  # bytes: of its backoff, if it has a child; of the n-gram itself
+    cost = np.repeat([BYTES_PER_BACKOFF, bytes_per_ngram(vocabulary)], number)  # if it has a child; of the n-gram
     ranked = np.argsort(-loss, kind="stable")  # of equal ones the lower order first, so that prefixes are kept
     within = np.cumsum(cost[ranked]) <= size - least_size(vocabulary, len(losses))
     keep = np.zeros(2 * number, bool)
@@ -108,5 +116,5 @@ def _losses(levels: list[Level], found: Estimate) -> list[Values]:
         share = found.gain[order] / total
         lower = found.probability[order - 1][level.suffix]
         without = (found.backoff[order][level.parent] + share) * lower
-        losses.append(total * (probability * np.log(probability / without) - share * (1 - lower)))
+        losses.append(total * (probability * logarithms(probability / without) - share * (1 - lower)))
     return losses
