@@ -23,7 +23,7 @@ from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine
 from halfword.training.displays import learn_displays
 from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
-from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
+from halfword.training.foundation import Learned, bounds, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.known_words import shared_words, word_arrays
 from halfword.training.live import WithLive
@@ -64,7 +64,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     if options.hold_out or len(options.parts) > 1:  # else there is nothing to fit
         made = _held_out(data, output, learned, pointer, options, progress)
     if not options.hold_out:
-        made = _with_all_rows(made, data, learned, options, named("all rows", progress))
+        made = _with_all_rows(made, data, output, learned, options, named("all rows", progress))
     card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
     if isinstance(data, WithLive) and not options.hold_out:
         card = replace(card, live=data.card())
@@ -104,18 +104,21 @@ def _held_out(
     progress: Progress,
 ) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
-    arrays, parts = _with_counts(data.counts(Split.TRAIN), data, learned, options, progress)
+    arrays, parts = _with_counts(data.counts(Split.TRAIN), data, output, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
     joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
 
-def _with_all_rows(made: _Made, data: Dataset, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+def _with_all_rows(
+    made: _Made, data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress
+) -> _Made:
     """Learn the parts again, from all rows; what joins them stays as it was fitted to rows that they did not know."""
     progress(Event("counting"))
     counts = data.all_counts()
-    arrays, parts = _with_counts(counts, data, learn_all(learned, counts, options), options, progress)
+    learned = learn_all(learned, counts, output, options)
+    arrays, parts = _with_counts(counts, data, output, learned, options, progress)
     return replace(made, arrays=arrays, parts=parts)
 
 
@@ -137,13 +140,13 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    counts: Mapping[str, int], data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
+    counts: Mapping[str, int], data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
     if "ngram" in options.parts:
         progress(Event("learning the n-gram memory"))
-        arrays |= _memory_arrays(counts, learned, options)
+        arrays |= _memory_arrays(counts, output, learned, options)
         weights = learned.standing.weights if learned.standing is not None else None
         parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram"), background_weights=weights))
     if "popular" in options.parts:
@@ -169,13 +172,13 @@ def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
     return in_8_bits(arrays) if compact else without_unused(arrays)
 
 
-def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOptions) -> dict[str, Array]:
-    from halfword.training.background import train_corpus
+def _memory_arrays(
+    counts: Mapping[str, int], output: Path, learned: Learned, options: TrainOptions
+) -> dict[str, Array]:
     from halfword.training.companions import learn_companions, read_companions
+    from halfword.training.counted import learn_counted
     from halfword.training.memory import memory_arrays
-    from halfword.training.ngram import learn_ngram
 
-    assert learned.pieces is not None
     room, words = options.memory_size, {}
     if "popular" in options.parts:  # else nobody asks them
         known = read_companions(learned.standing.background.arrays if learned.standing is not None else {})
@@ -183,8 +186,9 @@ def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOp
     if learned.standing is not None:
         return words | memory_arrays(learned.standing.memory)
     if room is not None:
-        room -= sum(len(array.data) for array in words.values()) / 1e6
-    return words | learn_ngram(train_corpus(counts, learned.pieces), memory_options(options, room))
+        options = replace(options, memory_size=room - sum(len(array.data) for array in words.values()) / 1e6)
+    pieces = {name: array for name, array in learned.arrays.items() if name.startswith("pieces.")}
+    return words | learn_counted(counts, pieces, memory_options(options, len(counts)), bounds(output, options))
 
 
 def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
