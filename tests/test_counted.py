@@ -1,6 +1,7 @@
 """The engine counts n-grams in bounded memory, and gives the arrays of the plain version to the last bit."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from halfword.core.errors import DatasetError
+from halfword.core.errors import DatasetError, OptionError
+from halfword.core.machine import machine_memory
 from halfword.core.model_file import Array
-from halfword.training.background import train_corpus
-from halfword.training.counted import Batch, batches_of, counted_arrays, counter_of, learn_counted
+from halfword.training.background import own_memory, train_corpus
+from halfword.training.counted import Batch, Bounds, batches_of, counted_arrays, counter_of, learn_counted
 from halfword.training.kneser_ney import Corpus
 from halfword.training.ngram import NgramOptions, learn_ngram
+from halfword.training.options import TrainOptions
 from halfword.training.pieces import Pieces
 from halfword.training.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
 
@@ -126,18 +130,46 @@ def text_batches() -> Iterator[Batch]:
     yield rest, [TEXTS[text] for text in rest]
 
 
+@dataclass
+class Columns:
+    text: bytes
+    begin: NDArray[np.uint64]
+    count: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, counts: dict[str, int]) -> "Columns":
+        texts = [text.encode() for text in counts]
+        begin = np.cumsum([0, *map(len, texts)]).astype(np.uint64)
+        return cls(b"".join(texts), begin, np.array(list(counts.values()), np.uint64))
+
+
 @pytest.mark.parametrize("kind", list(Kind))
 def test_texts_are_cut_as_sentencepiece_does(kind: Kind, folder: Path) -> None:
     segmenter = train_segmenter(TEXTS, SegmentOptions(kind=kind, size=0))
     arrays, options = piece_arrays(segmenter), NgramOptions(order=5)
     expected = learn_ngram(train_corpus(TEXTS, Pieces.of(arrays, segmenter.encode)), options)
-    same(learn_counted(TEXTS, arrays, options, folder, LITTLE), expected)
-    same(learn_counted(text_batches(), arrays, options, folder, PLENTY), expected)
+    same(learn_counted(TEXTS, arrays, options, Bounds(folder / "model", LITTLE)), expected)
+    plenty = Bounds(folder / "model", PLENTY)
+    same(learn_counted(text_batches(), arrays, options, plenty), expected)
+    same(learn_counted(Columns.of(TEXTS), arrays, options, plenty), expected)
+    assert not list(folder.iterdir())
 
 
 def pieces_of_texts() -> dict[str, Array]:
     segmenter: Segmenter = train_segmenter(TEXTS, SegmentOptions(size=0))
     return piece_arrays(segmenter)
+
+
+def test_a_log_too_large_for_plain_numbers_is_pooled_as_far_as_there_is_memory(folder: Path) -> None:
+    segmenter = train_segmenter(TEXTS, SegmentOptions(size=0))
+    arrays, options = piece_arrays(segmenter), NgramOptions(order=4)
+    pieces = Pieces.of(arrays, segmenter.encode)
+    plain, small = (
+        own_memory(TEXTS, pieces, arrays, options, Bounds(folder / "model", memory)) for memory in (PLENTY, 4_000)
+    )
+    whole, kept = (sum(map(len, memory.orders)) for memory in (plain, small))
+    assert 0 < kept <= 4_000 / 150 < whole
+    assert small.unigram.sum() == pytest.approx(1)
 
 
 def test_a_log_is_read_in_batches() -> None:
@@ -147,7 +179,25 @@ def test_a_log_is_read_in_batches() -> None:
 
 def test_no_query_is_an_error(folder: Path) -> None:
     with pytest.raises(DatasetError, match="no query to learn"):
-        learn_counted({}, pieces_of_texts(), NgramOptions(), folder, PLENTY)
+        learn_counted({}, pieces_of_texts(), NgramOptions(), Bounds(folder / "model", PLENTY))
+
+
+def test_a_small_memory_is_not_pruned_and_a_large_one_by_the_number_of_queries() -> None:
+    options = TrainOptions()
+    assert [options.memory_room(queries) for queries in (100, 10**7)] == [20.0, 240.0]
+    assert TrainOptions(memory_size=5.0).memory_room(10**7) == 5.0
+    assert TrainOptions(query_bytes=100.0).memory_room(10**7) == 1000.0
+
+
+def test_a_quarter_of_the_machine_is_for_counting() -> None:
+    assert TrainOptions().memory_bytes == machine_memory() / 4
+    assert TrainOptions(memory=2.5).memory_bytes == 2.5e9
+
+
+@pytest.mark.parametrize("options", [{"memory": 0.0}, {"memory": float("inf")}, {"query_bytes": -1.0}])
+def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(OptionError, match="must be more than 0"):
+        TrainOptions(**options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

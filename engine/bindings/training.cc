@@ -72,6 +72,13 @@ class Counting {
     counter_.add(pieces, texts, span_of(counts), interruptible(threads_));
   }
 
+  void add_columns(const Pieces& pieces, Given<std::uint8_t> text, Given<std::uint64_t> begins,
+                   Given<std::uint64_t> counts) {
+    const std::string_view whole(reinterpret_cast<const char*>(text.data()), text.shape(0));
+    const nb::gil_scoped_release release;
+    counter_.add(pieces, whole, span_of(begins), span_of(counts), interruptible(threads_));
+  }
+
   void add_pieces(Given<std::uint32_t> pieces, Given<std::uint32_t> lengths, Given<std::uint64_t> counts) {
     const nb::gil_scoped_release release;
     counter_.add(span_of(pieces), span_of(lengths), span_of(counts), interruptible(threads_));
@@ -197,6 +204,7 @@ void bind_training(nb::module_& module) {
       .def(nb::init<unsigned, std::size_t, PieceId, PieceId, std::uint64_t, std::string, std::size_t, std::size_t>(),
            "order"_a, "vocabulary"_a, "begin"_a, "end"_a, "least_count"_a, "folder"_a, "memory"_a, "threads"_a = 0)
       .def("add_texts", &Counting::add_texts, "segmenter"_a, "texts"_a, "counts"_a)
+      .def("add_columns", &Counting::add_columns, "segmenter"_a, "text"_a, "begins"_a, "counts"_a)
       .def("add_pieces", &Counting::add_pieces, "pieces"_a, "lengths"_a, "counts"_a)
       .def("finish", &Counting::finish);
 }

@@ -40,16 +40,32 @@ void NgramCounter::add_one(std::size_t thread, std::span<const PieceId> pieces, 
   std::visit([&](auto& runs) { runs.add(thread, pieces, count); }, runs_);
 }
 
+template <typename TextAt>
+void NgramCounter::add_texts(const Pieces& pieces, const TextAt& text_at, std::span<const std::uint64_t> counts,
+                             const Workers& workers) {
+  is_empty_ = is_empty_ && counts.empty();
+  workers.each(blocks_of(counts.size()), [&](std::size_t step, std::size_t thread) {
+    const std::size_t last = std::min((step + 1) * block, counts.size());
+    for (std::size_t place = step * block; place < last; ++place) {
+      add_one(thread, pieces.segment(escape(text_at(place))), counts[place]);
+    }
+  });
+}
+
 void NgramCounter::add(const Pieces& pieces, std::span<const std::string_view> texts,
                        std::span<const std::uint64_t> counts, const Workers& workers) {
   if (texts.size() != counts.size()) throw std::invalid_argument("there must be one count per query");
-  is_empty_ = is_empty_ && texts.empty();
-  workers.each(blocks_of(texts.size()), [&](std::size_t step, std::size_t thread) {
-    const std::size_t last = std::min((step + 1) * block, texts.size());
-    for (std::size_t place = step * block; place < last; ++place) {
-      add_one(thread, pieces.segment(escape(texts[place])), counts[place]);
-    }
-  });
+  add_texts(pieces, [&](std::size_t place) { return texts[place]; }, counts, workers);
+}
+
+void NgramCounter::add(const Pieces& pieces, std::string_view text, std::span<const std::uint64_t> begins,
+                       std::span<const std::uint64_t> counts, const Workers& workers) {
+  const bool ordered = std::is_sorted(begins.begin(), begins.end());
+  if (begins.size() != counts.size() + 1 || !ordered || begins.back() > text.size()) {
+    throw std::invalid_argument("there must be one count and one text per query");
+  }
+  const auto text_at = [&](std::size_t place) { return text.substr(begins[place], begins[place + 1] - begins[place]); };
+  add_texts(pieces, text_at, counts, workers);
 }
 
 void NgramCounter::add(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,

@@ -26,6 +26,11 @@ class NgramCounter {
   void add(const Pieces& pieces, std::span<const std::string_view> texts, std::span<const std::uint64_t> counts,
            const Workers& workers);
 
+  /// The same for queries that lie one after the other in one text; `begins` has one number more than there are
+  /// queries.
+  void add(const Pieces& pieces, std::string_view text, std::span<const std::uint64_t> begins,
+           std::span<const std::uint64_t> counts, const Workers& workers);
+
   /// Count queries that are cut already: their pieces one after the other, and how many each has.
   void add(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,
            std::span<const std::uint64_t> counts, const Workers& workers);
@@ -37,6 +42,9 @@ class NgramCounter {
   using Runs = std::variant<WindowRuns<std::uint64_t>, WindowRuns<Wide>>;
 
   static Runs runs_for(const WindowShape& shape, std::size_t threads, std::size_t memory, const Scratch& files);
+  template <typename TextAt>
+  void add_texts(const Pieces& pieces, const TextAt& text_at, std::span<const std::uint64_t> counts,
+                 const Workers& workers);
   void add_one(std::size_t thread, std::span<const PieceId> pieces, std::uint64_t count);
 
   WindowShape shape_;

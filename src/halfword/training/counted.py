@@ -6,9 +6,10 @@ small is done here by the functions that `ngram` uses too. The arrays equal thos
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 from halfword.core.card import Card
 from halfword.core.errors import DatasetError
 from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.scratch import room_checked, scratch_folder
 from halfword.search.model import import_engine, open_model_file
 from halfword.training.ending import ending_costs
-from halfword.training.kneser_ney import Level, Numbers, Values, discounts_by_times, estimate_unigram, gains_of
+from halfword.training.kneser_ney import Level, Values, discounts_by_times, estimate_unigram, gains_of
 from halfword.training.memory import (
     BYTES_PER_BACKOFF,
     backoff_codes,
@@ -26,21 +28,50 @@ from halfword.training.memory import (
     code_bits,
     entry_bytes,
     gain_codes,
-    least_size,
     small_arrays,
 )
-from halfword.training.ngram import NgramOptions
+from halfword.training.ngram import NgramOptions, room_for_ngrams
 from halfword.training.pieces import Pieces
 
+if TYPE_CHECKING:
+    from halfword._engine import CountedNgrams, NgramCounter, Segmenter
+
+
+@runtime_checkable
+class Table(Protocol):
+    """Queries in columns, each an object with a buffer; so none of them becomes a Python object."""
+
+    @property
+    def text(self) -> Any:
+        """All queries in UTF-8, one after the other."""
+
+    @property
+    def begin(self) -> Any:
+        """U64: where each query begins, and where the last one ends."""
+
+    @property
+    def count(self) -> Any:
+        """U64: how often each was typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What counting may take."""
+
+    output: Path  # what does not fit into memory lies beside this file meanwhile
+    memory: float  # bytes
+
+
+Numbers64 = NDArray[np.uint64]
 Batch = tuple[Sequence[str], Sequence[int] | NDArray[Any]]  # queries, and how often each was typed
-Counts = Mapping[str, int] | Iterable[Batch]
+Counts = Mapping[str, int] | Iterable[Batch] | Table
 
 _COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
 _BATCH = 100_000  # queries that are handed to the engine at a time
 _KEYS = 1 << 16  # of backoffs: their log-odds in thousandths, from −32,768 on
 
 
-def batches_of(counts: Counts) -> Iterator[Batch]:
+def batches_of(counts: Mapping[str, int] | Iterable[Batch]) -> Iterator[Batch]:
     """Yield the queries of a log in batches; a log may be given as such already."""
     if not isinstance(counts, Mapping):
         yield from counts
@@ -50,7 +81,7 @@ def batches_of(counts: Counts) -> Iterator[Batch]:
         yield [query for query, _ in some], [count for _, count in some]
 
 
-def weights_of(counts: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
+def weights_of(counts: Sequence[int] | NDArray[Any]) -> Numbers64:
     """Return how much queries count in the memory that were typed so often.
 
     Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
@@ -61,33 +92,40 @@ def weights_of(counts: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def learn_counted(
-    counts: Counts, pieces: Mapping[str, Array], options: NgramOptions, folder: Path, memory: float
+    counts: Counts, pieces: Mapping[str, Array], options: NgramOptions, bounds: Bounds
 ) -> dict[str, Array]:
-    """Return the memory of a log as arrays for a model file, counted with about `memory` bytes.
-
-    `pieces` are the arrays that queries are cut by. `folder` is for what is not kept in memory.
-    """
+    """Return the memory of a log as arrays for a model file; `pieces` are the arrays that queries are cut by."""
     engine = import_engine()
-    path = folder / "pieces.halfword"
-    write_model(path, pieces, Card())
-    segmenter = engine.Segmenter(open_model_file(path, read_header(path)))
-    known = Pieces.of(pieces, segmenter.segment_batch)
-    counter = counter_of(known.size, known.begin, known.end, options, folder, memory)
-    empty = True
-    for queries, typed in batches_of(counts):
-        counter.add_texts(segmenter, queries, weights_of(typed))
-        empty = empty and not queries
-    if empty:
-        raise DatasetError("there is no query to learn n-grams from")
-    return counted_arrays(counter.finish(), known.begin, known.end, options)
+    with scratch_folder(bounds.output) as folder, room_checked(bounds.output):
+        path = folder / "pieces.halfword"
+        write_model(path, pieces, Card())
+        segmenter = engine.Segmenter(open_model_file(path, read_header(path)))
+        known = Pieces.of(pieces, segmenter.segment_batch)
+        counter = counter_of(known.size, known.begin, known.end, options, folder, bounds.memory)
+        if not _add(counter, segmenter, counts):
+            raise DatasetError("there is no query to learn n-grams from")
+        return counted_arrays(counter.finish(), known.begin, known.end, options)
+
+
+def _add(counter: "NgramCounter", segmenter: "Segmenter", counts: Counts) -> int:
+    """Count all queries of a log; returns how many there are."""
+    if isinstance(counts, Table):
+        typed = np.frombuffer(counts.count, np.uint64)
+        text, begins = np.frombuffer(counts.text, np.uint8), np.frombuffer(counts.begin, np.uint64)
+        counter.add_columns(segmenter, text, begins, weights_of(typed))
+        return len(typed)
+    number = 0
+    for queries, each in batches_of(counts):
+        counter.add_texts(segmenter, queries, weights_of(each))
+        number += len(queries)
+    return number
 
 
 def counter_of(
     vocabulary: int, begin: int, end: int, options: NgramOptions, folder: Path, memory: float, threads: int = 0
-) -> Any:
+) -> "NgramCounter":
     """Return what counts n-grams in the engine; without a number of threads, one per core."""
-    counter: Any = import_engine().NgramCounter
-    return counter(
+    counter: NgramCounter = import_engine().NgramCounter(
         order=options.order,
         vocabulary=vocabulary,
         begin=begin,
@@ -97,21 +135,21 @@ def counter_of(
         memory=int(memory),
         threads=threads,
     )
+    return counter
 
 
-def counted_arrays(counted: Any, begin: int, end: int, options: NgramOptions) -> dict[str, Array]:
+def counted_arrays(counted: "CountedNgrams", begin: int, end: int, options: NgramOptions) -> dict[str, Array]:
     """Return the memory of the n-grams that the engine has counted."""
     counted.adjust()
     discounts = [_discounts(counted, order) for order in range(1, counted.order + 1)]
     flat = np.concatenate(discounts)
     unigram = estimate_unigram(_unigram_counts(counted), discounts[0], begin)
-    if options.megabytes is not None:
-        size = len(unigram)
-        room = options.megabytes * 1e6 - least_size(size, counted.order)
-        counted.prune(flat, unigram, room, bytes_per_ngram(size), BYTES_PER_BACKOFF)
+    room = room_for_ngrams(options, [counted.size(order) for order in range(1, counted.order + 1)])
+    if room is not None:
+        counted.prune(flat, unigram, room, bytes_per_ngram(len(unigram)), BYTES_PER_BACKOFF)
     elif options.least_count > 1:
         counted.keep_allowed()
-    if options.megabytes is not None or options.least_count > 1:
+    if room is not None or options.least_count > 1:
         counted.adjust()
         unigram = estimate_unigram(_unigram_counts(counted), discounts[0], begin)
     first, second, count = counted.pairs()
@@ -119,7 +157,9 @@ def counted_arrays(counted: Any, begin: int, end: int, options: NgramOptions) ->
     return _arrays(counted, begin, unigram, ending_costs(pairs, len(unigram), end), discounts)
 
 
-def _arrays(counted: Any, begin: int, unigram: Values, ending: Values, discounts: list[Values]) -> dict[str, Array]:
+def _arrays(
+    counted: "CountedNgrams", begin: int, unigram: Values, ending: Values, discounts: list[Values]
+) -> dict[str, Array]:
     """Return the arrays, once it is known what is kept."""
     tables, codes = {}, []
     for order in range(2, counted.order + 1):
@@ -140,19 +180,21 @@ def _arrays(counted: Any, begin: int, unigram: Values, ending: Values, discounts
     return arrays | tables | {name: Array(dtype, data) for name, (dtype, data) in large.items()}
 
 
-def _gain_codes(counts: Numbers, times: Numbers, discount: Values, vocabulary: int) -> tuple[NDArray[np.uint32], Array]:
+def _gain_codes(
+    counts: Numbers64, times: Numbers64, discount: Values, vocabulary: int
+) -> tuple[NDArray[np.uint32], Array]:
     """Return the codes of the gains of some adjusted counts, and the array of the codes' values."""
     gains, inverse = np.unique(gains_of(counts.astype(float), discount), return_inverse=True)
     codes, table = gain_codes(gains, np.bincount(inverse, times).astype(np.int64), vocabulary)
     return codes[inverse].astype(np.uint32), table
 
 
-def _discounts(counted: Any, order: int) -> Values:
+def _discounts(counted: "CountedNgrams", order: int) -> Values:
     counts, times = counted.times(order)
     known = dict(zip(counts.tolist(), times.tolist(), strict=True))
     return discounts_by_times([float(known.get(number, 0)) for number in (1, 2, 3, 4)])
 
 
-def _unigram_counts(counted: Any) -> Values:
+def _unigram_counts(counted: "CountedNgrams") -> Values:
     counts: Values = counted.unigram_counts().astype(np.float64)
     return counts

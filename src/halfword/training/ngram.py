@@ -49,7 +49,7 @@ def learn_memory(corpus: Corpus, options: NgramOptions) -> Memory:
     found = estimate(levels)
     single, *longer = levels
     keep = [np.ones(len(single), bool), *(level.count >= options.least_count for level in longer)]
-    if options.megabytes is not None:
+    if options.megabytes is not None and room_for_ngrams(options, list(map(len, levels))) is not None:
         keep = prune(levels, found, options.megabytes * 1e6, keep)
     if not all(kept.all() for kept in keep):
         found = estimate(levels, keep, found.discounts)
@@ -58,6 +58,18 @@ def learn_memory(corpus: Corpus, options: NgramOptions) -> Memory:
         keep.pop()
     orders = [_order(levels, keep, found, place) for place in range(1, len(keep))]
     return Memory(corpus.begin, found.probability[0], orders, costs)
+
+
+def room_for_ngrams(options: NgramOptions, sizes: list[int]) -> float | None:
+    """Return the bytes that all n-grams of more than one piece may take; None if there are enough.
+
+    `sizes` says how many n-grams of each order there are, single pieces first.
+    """
+    if options.megabytes is None:
+        return None
+    vocabulary, *longer = sizes
+    room = options.megabytes * 1e6 - least_size(vocabulary, len(sizes))
+    return room if sum(longer) * (bytes_per_ngram(vocabulary) + BYTES_PER_BACKOFF) > room else None
 
 
 def _order(levels: list[Level], keep: list[Mask], found: Estimate, place: int) -> Order:

@@ -25,7 +25,7 @@ from halfword.data.sessions import queries_of
 from halfword.search.model import import_engine
 from halfword.training.displays import learn_displays
 from halfword.training.folding import LARGEST_COUNT, fold_queries
-from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
+from halfword.training.foundation import Learned, bounds, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.live import WithLive
 from halfword.training.misspellings import WithoutMisspellings
@@ -65,7 +65,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
         made = _held_out(data, output, learned, pointer, options, progress)
     if not options.hold_out:
         made = replace(made, arrays={})  # they are learned again, and need not be in memory twice
-        made = _with_all_rows(made, data, learned, options, named("all rows", progress))
+        made = _with_all_rows(made, data, output, learned, options, named("all rows", progress))
     card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
     if isinstance(data, WithLive) and not options.hold_out:
         card = replace(card, live=data.card())
@@ -105,18 +105,21 @@ def _held_out(
     progress: Progress,
 ) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
-    arrays, parts = _with_counts(data.table(Split.TRAIN), data, learned, options, progress)
+    arrays, parts = _with_counts(data.table(Split.TRAIN), data, output, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
     joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
 
-def _with_all_rows(made: _Made, data: Dataset, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+def _with_all_rows(
+    made: _Made, data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress
+) -> _Made:
     """Learn the parts again, from all rows; what joins them stays as it was fitted to rows that they did not know."""
     progress(Event("counting"))
     table = data.all_table()
-    arrays, parts = _with_counts(table, data, learn_all(learned, table, options), options, progress)
+    learned = learn_all(learned, table, output, options)
+    arrays, parts = _with_counts(table, data, output, learned, options, progress)
     return replace(made, arrays=arrays, parts=parts)
 
 
@@ -138,7 +141,7 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    table: QueryTable, data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
+    table: QueryTable, data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
@@ -146,7 +149,7 @@ def _with_counts(
     if "ngram" in options.parts:
         companions = _companion_arrays(table, learned, options, progress) if asked else {}
         progress(Event("learning the n-gram memory"))
-        arrays |= companions | _memory_arrays(table, learned, options, _size(companions))
+        arrays |= companions | _memory_arrays(table, output, learned, options, _size(companions))
         weights = learned.standing.weights if learned.standing is not None else None
         parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram"), background_weights=weights))
     if "popular" in options.parts:
@@ -180,13 +183,13 @@ def _word_arrays(
 def _companion_arrays(
     table: QueryTable, learned: Learned, options: TrainOptions, progress: Progress
 ) -> dict[str, Array]:
-    """Return which words co-occur; they take a quarter of the memory."""
+    """Return which words co-occur."""
     from halfword.training.companions import read_companions
     from halfword.training.from_table import WordColumns, companions_of
 
     progress(Event("learning which words co-occur"))
     known = read_companions(learned.standing.background.arrays if learned.standing is not None else {})
-    room = None if options.memory_size is None else options.memory_size / 4
+    room = options.companion_room(len(table))
     return companions_of(table, WordColumns.of(table), room, known, options.least_count)
 
 
@@ -205,18 +208,18 @@ def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
 
 
 def _memory_arrays(
-    counts: Mapping[str, int], learned: Learned, options: TrainOptions, taken: float
+    table: QueryTable, output: Path, learned: Learned, options: TrainOptions, taken: float
 ) -> dict[str, Array]:
-    """Return the n-gram memory; `taken` megabytes of its size are used already."""
-    from halfword.training.background import train_corpus
+    """Return the n-gram memory; if its size was asked for, `taken` megabytes of it are used already."""
+    from halfword.training.counted import learn_counted
     from halfword.training.memory import memory_arrays
-    from halfword.training.ngram import learn_ngram
 
-    assert learned.pieces is not None
     if learned.standing is not None:
         return memory_arrays(learned.standing.memory)
-    room = None if options.memory_size is None else options.memory_size - taken
-    return learn_ngram(train_corpus(counts, learned.pieces), memory_options(options, room))
+    if options.memory_size is not None:
+        options = replace(options, memory_size=options.memory_size - taken)
+    pieces = {name: array for name, array in learned.arrays.items() if name.startswith("pieces.")}
+    return learn_counted(table.batches(), pieces, memory_options(options, len(table)), bounds(output, options))
 
 
 def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
