@@ -6,6 +6,8 @@
 #include <numeric>
 #include <queue>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -90,8 +92,7 @@ void Pieces::read_surfaces() {
   }
   if (std::find(bytes_.begin(), bytes_.end(), no_piece) != bytes_.end()) bytes_.clear();
   unknown_score_ = worst - unknown_penalty;
-  std::sort(sorted_.begin(), sorted_.end(),
-            [this](PieceId left, PieceId right) { return surfaces_[left] < surfaces_[right]; });
+  sort_list(sorted_, [this](PieceId left, PieceId right) { return surfaces_[left] < surfaces_[right]; });
 }
 
 void Pieces::build_trie() {
