@@ -92,6 +92,10 @@ void Pieces::read_surfaces() {
   }
   if (std::find(bytes_.begin(), bytes_.end(), no_piece) != bytes_.end()) bytes_.clear();
   unknown_score_ = worst - unknown_penalty;
+  for (PieceId piece = 0; piece < size(); ++piece) {
+    const int behind_space = begins_word(piece) ? 0 : after_space;
+    choices_.push_back(static_cast<std::uint8_t>(spells(piece) ? not_after_space | behind_space : 0));
+  }
   sort_list(sorted_, [this](PieceId left, PieceId right) { return surfaces_[left] < surfaces_[right]; });
 }
 
