@@ -51,7 +51,7 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
         card = PartsCard(pieces=known.header.card.parts.pieces)
         return Learned(known.part("pieces"), card, known.pieces, True, standing)
     progress(Event("learning the pieces"))
-    return _own_pieces(data.counts(Split.TRAIN), options)
+    return _own_pieces(data.table(Split.TRAIN), options)
 
 
 def learn_all(learned: Learned, counts: Mapping[str, int], output: Path, options: TrainOptions) -> Learned:
@@ -85,7 +85,7 @@ def _standing(data: Dataset, output: Path, options: TrainOptions, progress: Prog
 
     progress(Event("comparing the log with its background"))
     background = Background.open(options.background)
-    counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+    counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
     memory = memory_options(options, len(counts))
     return choose(background, counts, rows, memory, options.network.segment, bounds(output, options))
 
@@ -113,7 +113,7 @@ def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) 
     if options.stands:
         background = Background.open(options.background)
         if background.has_pieces_of(arrays):
-            counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
+            counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
             memory = memory_options(options, len(counts))
             standing = stand_on(background, counts, rows, memory, bounds(output, options))
     return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)

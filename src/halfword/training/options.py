@@ -31,6 +31,7 @@ class TrainOptions:
     memory_size: float | None = option(None, "Megabytes of the n-gram memory.")
     # what a large log loses by it: docs/research/scale.md
     query_bytes: float = option(24.0, "Bytes of it per distinct query of a large log.", rare=True)
+    companion_bytes: float = option(6.0, "Bytes of co-occurring words per distinct query of a large log.", rare=True)
     # None: a quarter of the machine's
     memory: float | None = option(None, "Gigabytes that counting n-grams may take.")
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
@@ -51,7 +52,11 @@ class TrainOptions:
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown or not self.parts:
             raise OptionError(f"parts must be some of {', '.join(PARTS)}; got {', '.join(unknown) or 'none'}")
-        for name, value in (("memory", self.memory), ("query-bytes", self.query_bytes)):
+        for name, value in (
+            ("memory", self.memory),
+            ("query-bytes", self.query_bytes),
+            ("companion-bytes", self.companion_bytes),
+        ):
             if value is not None and not 0 < value < math.inf:
                 raise OptionError(f"{name} must be more than 0, got {value}")
         if self.background not in (SHIPPED, NO_BACKGROUND) and not self.stands:
@@ -74,6 +79,12 @@ class TrainOptions:
         if self.memory_size is not None:
             return self.memory_size
         return max(_SMALL_MEMORY, self.query_bytes * queries / 1e6)
+
+    def companion_room(self, queries: int) -> float:
+        """Return the megabytes of the words that co-occur in so many distinct queries; a quarter of a size asked for."""
+        if self.memory_size is not None:
+            return self.memory_size / 4
+        return max(_SMALL_MEMORY, self.companion_bytes * queries / 1e6)
 
     @property
     def stands(self) -> bool:
