@@ -30,6 +30,8 @@ from halfword.training.live import WithLive
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
+from halfword.training.other_order import learn_order
+from halfword.training.pinyin import learn_pinyin
 from halfword.training.spellings import learn_spellings
 from halfword.training.word_tree import word_tree
 
@@ -156,6 +158,7 @@ def _with_counts(
             arrays |= word_arrays(shared_words(counts, options.least_count), known)
             arrays |= learn_forms(often)
             arrays |= word_tree(counts, known, options.least_count)
+            arrays |= learn_order(often) | learn_pinyin(often)
         parts = replace(parts, popular=PopularCard(queries=len(often), rows=sum(often.values())))
     return arrays, parts
 
