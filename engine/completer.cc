@@ -7,6 +7,7 @@
 
 #include "rank/pins.h"
 #include "rank/selection.h"
+#include "sort.h"
 #include "sources/companions.h"
 #include "sources/search_source.h"
 #include "sources/session_source.h"
@@ -230,7 +231,7 @@ Answer Completer::from_popular(const Request& request) const {
     const std::size_t matched = proposal.matched;
     answer.completions.push_back({std::move(proposal.text), std::log(share), Origin::popular, false, matched});
   }
-  std::sort(answer.completions.begin(), answer.completions.end(), comes_first);
+  sort_list(answer.completions, comes_first);
   if (answer.completions.size() > request.options.count) answer.completions.resize(request.options.count);
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, answer.completions);
   return answer;

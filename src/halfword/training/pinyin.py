@@ -7,13 +7,16 @@ A query has these keys: all of it as pinyin (`shouji`), the first letters alone 
 characters as they are with the rest as pinyin (`手ji`). Only the most typed queries have keys.
 """
 
-import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from heapq import nsmallest
 from typing import Any, cast
+
+import numpy as np
 
 from halfword.core.model_file import Array
 from halfword.core.words import is_han
+from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 
 _MOST = 100_000  # queries that have keys, the most typed ones
@@ -25,15 +28,14 @@ Syllables = list[str]  # what is typed for every character of a query
 
 def learn_pinyin(counts: Mapping[str, int]) -> dict[str, Array]:
     """Return the index of queries by their pinyin, as arrays for a model file."""
-    chinese = [query for query in counts if is_han(query) and len(query) <= _MOST_CHARACTERS]
-    chinese.sort(key=lambda query: (-counts[query], query))
     try:
         from pypinyin import lazy_pinyin
     except ImportError:
         return {}
+    chinese = ((-count, query) for query, count in counts.items() if is_han(query) and len(query) <= _MOST_CHARACTERS)
     spelled = {
         query: [each.lower() for each in lazy_pinyin(query, errors=cast(Any, list))]  # others one by one
-        for query in chinese[:_MOST]
+        for _, query in nsmallest(_MOST, chinese)
     }
     return pinyin_arrays(counts, spelled)
 
@@ -47,16 +49,17 @@ def pinyin_arrays(counts: Mapping[str, int], spelled: Mapping[str, Syllables]) -
                 by_key[key].append(query)
     if not by_key:
         return {}
-    place = {query: number for number, query in enumerate(sorted(counts, key=str.encode))}
+    table = QueryTable.of(counts)
+    rank = np.argsort(np.frombuffer(table.order, "<u4"))  # of every query in the popularity index
     entries: dict[str, str] = {}
     for key, queries in by_key.items():
         for number, query in enumerate(sorted(queries, key=lambda query: (-counts[query], query))):
             entries[key + "\0" * number] = query
-    order = [place[entries[key]] for key in sorted(entries, key=str.encode)]
+    order = rank[table.places(entries[key] for key in sorted(entries, key=str.encode))]
     index = import_engine().popular_arrays([(key, counts[query]) for key, query in entries.items()])
     return {
         **{name.replace("popular", "pinyin"): Array(dtype, data) for name, (dtype, data) in index.items()},
-        "pinyin.position": Array("U32", struct.pack(f"<{len(order)}I", *order)),
+        "pinyin.position": Array("U32", order.astype("<u4").tobytes()),
     }
 
 
