@@ -223,7 +223,7 @@ def _memory_arrays(
     if options.memory_size is not None:
         options = replace(options, memory_size=options.memory_size - taken)
     pieces = {name: array for name, array in learned.arrays.items() if name.startswith("pieces.")}
-    return learn_counted(table.batches(), pieces, memory_options(options, len(table)), bounds(output, options))
+    return learn_counted(table, pieces, memory_options(options, len(table)), bounds(output, options))
 
 
 def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
