@@ -50,7 +50,7 @@ class Policy:
     folded_most_readings: float = 2.0  # texts besides the one as typed that a search sets out from
     # Typing mistakes: how much work is done to find corrections (chosen so that little is missed of what unlimited work
     # finds on validation rows, docs/research/typos.md). How far a correction is believed is fitted, not chosen.
-    corrected_most_queries: float = 300.0  # looked for where fewer queries than this go on from the text as typed
+    corrected_most_queries: float = 30.0  # looked for where fewer queries than this go on from the text as typed
     corrected_edit_cost: float = 3.0  # nats of the likeliest mistakes; others cost more (`training/channel.py`)
     corrected_fewest_letters: float = 2.0  # a shorter word is left as it is
     corrected_letters_for_two: float = 5.0  # two mistakes in one word are looked for from this length on,
@@ -63,10 +63,10 @@ class Policy:
     corrected_most_readings: float = 8.0  # corrections that are glanced at
     corrected_band: float = 30.0  # nats by which a further correction may be less likely than the best one
     corrected_more_odds: float = 0.0  # nats added to the odds of every correction: more of them, or fewer
-    corrected_least_odds: float = -2.5  # logarithm of the odds that a correction must have at a glance to be completed,
-    corrected_most_completed: float = 3.0  # and the number of corrections that are
+    corrected_least_odds: float = -4.5  # logarithm of the odds that a correction must have at a glance to be completed,
+    corrected_most_completed: float = 2.0  # and the number of corrections that are
     corrected_count: float = 6.0  # completions of a correction that are looked for
-    corrected_beam_factor: float = 0.3  # the beam of their search, as a multiple of SearchOptions.beam
+    corrected_beam_factor: float = 0.1  # the beam of their search, as a multiple of SearchOptions.beam
     corrected_word_slack: float = 6.0  # nats by which a near word, less its mistakes, may be rarer than the typed one
     corrected_least_gain: float = -10.0  # nats by which a correction must be likelier than the text as typed
     corrected_unknown_count: float = 0.1  # how often a word was typed, so to say, that nobody typed
