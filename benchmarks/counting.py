@@ -69,7 +69,7 @@ def store(data: Path, pieces: Path | None, folder: Path) -> int:
     write_model(folder / "pieces.halfword", arrays, Card())
     texts = [query.encode() for query in counts]
     segmented = _segmenter(folder).segment_batch(list(counts))
-    columns = (
+    columns: tuple[NDArray[Any], ...] = (
         np.frombuffer(b"".join(texts), np.uint8),
         np.cumsum([0, *map(len, texts)]).astype(np.uint64),
         np.array(list(counts.values()), np.uint64),

@@ -1,5 +1,6 @@
 """The engine counts n-grams in bounded memory, and gives the arrays of the plain version to the last bit."""
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from halfword.training.ngram import NgramOptions, learn_ngram
 from halfword.training.options import TrainOptions
 from halfword.training.pieces import Pieces
 from halfword.training.segment import Kind, Segmenter, SegmentOptions, piece_arrays, train_segmenter
+from tests.test_pieces import queries as made_up
 
 pytestmark = pytest.mark.engine
 
@@ -153,6 +155,16 @@ def test_texts_are_cut_as_sentencepiece_does(kind: Kind, folder: Path) -> None:
     same(learn_counted(text_batches(), arrays, options, plenty), expected)
     same(learn_counted(Columns.of(TEXTS), arrays, options, plenty), expected)
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_words_that_are_remembered_are_cut_as_sentencepiece_does(kind: Kind, folder: Path) -> None:
+    known, others = (dict.fromkeys(made_up(random.Random(seed), 300), 1) for seed in (1, 2))
+    segmenter = train_segmenter(known, SegmentOptions(kind=kind, size=0 if kind is Kind.CHAR else 300))
+    arrays, options = piece_arrays(segmenter), NgramOptions(order=3)
+    others |= {"ж ж жж ж": 1, "ж": 1, "x" * 100: 1}
+    expected = learn_ngram(train_corpus(others, Pieces.of(arrays, segmenter.encode)), options)
+    same(learn_counted(others, arrays, options, Bounds(folder / "model", PLENTY)), expected)
 
 
 def pieces_of_texts() -> dict[str, Array]:

@@ -10,7 +10,7 @@ list(JOIN exported "," exported)
 set(small -O2 -mllvm -inline-threshold=20 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
 set(hot ${engine_sources})
 list(FILTER hot INCLUDE REGEX
-  "engine/(lm/(language_model|linear|lstm|ngram|state_cache)|search/(frontier|search|start_reader))\\.cc")
+  "engine/(lm/(language_model|linear|lstm|ngram|state_cache)|search/(frontier|memory_reader|predicting_reader|search|start_reader))\\.cc")
 set(cold ${engine_sources} engine/bindings/wasm.cc engine/store/checksum.cc)
 list(FILTER cold EXCLUDE REGEX "engine/lm/kernels/")
 list(REMOVE_ITEM cold ${hot})

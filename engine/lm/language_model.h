@@ -69,6 +69,9 @@ class LanguageModel {
   void predict(const ModelStates& states, std::size_t first, std::size_t rows, Predictions& predictions,
                ModelScratch& scratch) const;
 
+  /// The memory, where the model is nothing else; null where there is a network.
+  const Ngram* memory_alone() const { return network_ ? nullptr : &*memory_; }
+
   /// Whether pieces can be copied from earlier queries.
   bool copies() const { return pointer_.has_value(); }
 

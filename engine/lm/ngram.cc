@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <numeric>
 
 namespace halfword {
 namespace {
@@ -76,25 +80,59 @@ Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std:
   }
 }
 
+/// Where the entry of a piece is among sorted ones, or `absent`. Nothing is guessed: where the search goes on is
+/// computed, since a processor would guess it wrong every other time.
 template <typename Entry>
 std::uint32_t find_entry(std::span<const Entry> entries, std::uint32_t code_bits, PieceId piece) {
-  const auto smaller = [code_bits](Entry entry, PieceId wanted) { return PieceId{entry} >> code_bits < wanted; };
-  const auto found = std::lower_bound(entries.begin(), entries.end(), piece, smaller);
-  if (found == entries.end() || PieceId{*found} >> code_bits != piece) return absent;
-  return static_cast<std::uint32_t>(found - entries.begin());
+  const std::uint64_t wanted = std::uint64_t{piece} << code_bits;
+  std::size_t place = 0;
+  for (std::size_t left = entries.size(); left > 1;) {
+    const std::size_t half = left / 2;
+    place += half & (0 - static_cast<std::size_t>(entries[place + half - 1] < wanted));
+    left -= half;
+  }
+  if (place < entries.size() && entries[place] < wanted) ++place;
+  if (place == entries.size() || PieceId{entries[place]} >> code_bits != piece) return absent;
+  return static_cast<std::uint32_t>(place);
 }
 
-/// The sum of the gains of some n-grams. Four partial sums, because each addition has to wait for the one before it.
+/// The sum of the gains of some n-grams, and the largest code of those that do not end a query.
+struct Gains {
+  float sum = 0.0F;
+  std::uint32_t most = 0;
+};
+
+/// Four partial sums, because each addition has to wait for the one before it.
 template <typename Entry>
-float sum_of(std::span<const Entry> entries, std::span<const float> gains, std::uint32_t code_bits) {
+Gains gains_of(std::span<const Entry> entries, std::span<const float> gains, std::uint32_t code_bits, PieceId end) {
   const std::uint32_t mask = (1U << code_bits) - 1;
   std::array<float, 4> sums{};
+  Gains found;
+  const auto gain_of = [&](std::uint32_t entry) {
+    const std::uint32_t code = entry & mask;
+    found.most = std::max(found.most, entry >> code_bits == end ? 0 : code);
+    return gains[code];
+  };
   std::size_t index = 0;
   for (; index + 4 <= entries.size(); index += 4) {
-    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += gains[entries[index + lane] & mask];
+    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += gain_of(entries[index + lane]);
   }
-  for (; index < entries.size(); ++index) sums[0] += gains[entries[index] & mask];
-  return sums[0] + sums[1] + (sums[2] + sums[3]);
+  for (; index < entries.size(); ++index) sums[0] += gain_of(entries[index]);
+  found.sum = sums[0] + sums[1] + (sums[2] + sums[3]);
+  return found;
+}
+
+/// Bring the place of a number nearer; where it lies outside, the nearest one.
+template <typename T>
+void prefetch_at(std::span<const T> values, std::size_t place) {
+  if (!values.empty()) __builtin_prefetch(values.data() + std::min(place, values.size() - 1));
+}
+
+/// The end of a query among the pieces; none of them where the file does not say.
+PieceId end_of_query(const ModelFile& file, std::size_t vocabulary) {
+  if (!file.holds("pieces.special")) return static_cast<PieceId>(vocabulary);
+  const std::span<const std::uint32_t> special = file.array<std::uint32_t>("pieces.special");
+  return special.size() == 4 ? special[3] : static_cast<PieceId>(vocabulary);
 }
 
 }  // namespace
@@ -119,15 +157,38 @@ Ngram::Ngram(const ModelFile& file)
   require_weights(backoffs_, 1.0F, "backoffs");
   require_weights(unigram_, 1.0F, "unigrams");
   begin_ = shape[2];
+  end_ = end_of_query(file, vocabulary());
   code_bits_ = shape[3];
   for (std::size_t order = 2; order <= shape[0]; ++order) levels_.push_back(load_level(file, order));
   for (std::size_t order = 1; order < shape[0]; ++order) {
     children_.push_back(load_children(file, order, order == 1 ? vocabulary() : levels_[order - 2].size()));
   }
+  by_unigram_.resize(vocabulary());
+  std::iota(by_unigram_.begin(), by_unigram_.end(), PieceId{0});
+  std::stable_sort(by_unigram_.begin(), by_unigram_.end(),
+                   [&](PieceId left, PieceId right) { return unigram_[left] > unigram_[right]; });
   first_.resize(vocabulary());
-  for (std::size_t piece = 0; piece < vocabulary() && !children_.empty(); ++piece) {
-    first_[piece] = context(1, static_cast<std::uint32_t>(piece));
+  for (PieceId piece = 0; piece < vocabulary() && !children_.empty(); ++piece) {
+    Found found{.node = piece};
+    seek(1, found);
+    first_[piece] = weighed(1, found, 1.0F);
+    first_[piece].peak = peak_after(piece);
   }
+}
+
+/// The largest probability after a context of one piece, but for the end of a query.
+float Ngram::peak_after(PieceId piece) const {
+  const NgramContext& context = first_[piece];
+  float peak = 0.0F;
+  for (const PieceId each : by_unigram_) {
+    if (each == end_) continue;
+    peak = context.backoff * unigram_[each];  // of a piece that no n-gram goes on with, at most
+    break;
+  }
+  visit_entries(levels_.front(), context, [&](PieceId next, float gain) {
+    if (next != end_) peak = std::max(peak, context.backoff * unigram_[next] + context.scale * gain);
+  });
+  return peak;
 }
 
 Ngram::Level Ngram::load_level(const ModelFile& file, std::size_t order) const {
@@ -139,6 +200,8 @@ Ngram::Level Ngram::load_level(const ModelFile& file, std::size_t order) const {
   if (narrow) level.narrow = file.array<std::uint16_t>(name + ".entry");
   if (!narrow) level.wide = file.array<std::uint32_t>(name + ".entry");
   require(level.size() < absent, name + ".entry");
+  std::partial_sum(level.gains.begin(), level.gains.end(), std::back_inserter(level.most_gained),
+                   [](float left, float right) { return std::max(left, right); });
   return level;
 }
 
@@ -158,22 +221,30 @@ std::size_t Ngram::size() const {
   return size;
 }
 
-/// The n-gram of `length` pieces with the number `node`, as a context.
-NgramContext Ngram::context(std::size_t length, std::uint32_t node) const {
+/// Find the children of an n-gram of `length` pieces, and the place of its backoff.
+void Ngram::seek(std::size_t length, Found& found) const {
   const Children& children = children_[length - 1];
-  const Level& level = levels_[length - 1];
-  const std::size_t sample = node / sampled * 2;
+  const std::size_t sample = found.node / sampled * 2;
+  const std::size_t node = found.node;
   const Zeros zeros = find_zeros(children.bits, children.samples[sample], children.samples[sample + 1], node % sampled);
   // Before the zeros there is one set bit per earlier n-gram. So begin − node is the number of the first child.
-  if (zeros.begin < node || zeros.end <= zeros.begin || zeros.end - node > level.size()) return {};
-  NgramContext context{.first = static_cast<std::uint32_t>(zeros.begin - node),
-                       .last = static_cast<std::uint32_t>(zeros.end - node)};
-  context.backoff = backoffs_[children.backoffs[std::min(zeros.parents_before, children.backoffs.size() - 1)]];
-  const std::size_t count = context.last - context.first;
-  const float sum = level.wide.empty() ? sum_of(level.narrow.subspan(context.first, count), level.gains, code_bits_)
-                                       : sum_of(level.wide.subspan(context.first, count), level.gains, code_bits_);
-  context.scale = sum > 0.0F ? (1.0F - context.backoff) / sum : 0.0F;
-  return context;
+  if (zeros.begin < node || zeros.end <= zeros.begin || zeros.end - node > levels_[length - 1].size()) return;
+  found.first = static_cast<std::uint32_t>(zeros.begin - node);
+  found.last = static_cast<std::uint32_t>(zeros.end - node);
+  found.parents_before = std::min(zeros.parents_before, children.backoffs.size() - 1);
+}
+
+/// An n-gram of `length` pieces as a context, once its children are found.
+NgramContext Ngram::weighed(std::size_t length, const Found& found, float peak_of_shorter) const {
+  if (found.first == found.last) return {};
+  const Level& level = levels_[length - 1];
+  const std::size_t count = found.last - found.first;
+  const Gains gains = level.wide.empty()
+                          ? gains_of(level.narrow.subspan(found.first, count), level.gains, code_bits_, end_)
+                          : gains_of(level.wide.subspan(found.first, count), level.gains, code_bits_, end_);
+  const float backoff = backoffs_[children_[length - 1].backoffs[found.parents_before]];
+  const float scale = gains.sum > 0.0F ? (1.0F - backoff) / gains.sum : 0.0F;
+  return {found.first, found.last, backoff, scale, scale * level.most_gained[gains.most] + backoff * peak_of_shorter};
 }
 
 /// The number of the n-gram (context, piece) in its level, or `absent`.
@@ -194,57 +265,158 @@ NgramState Ngram::start() const {
 NgramState Ngram::advance(const NgramState& state, PieceId piece) const {
   NgramState next;
   next.contexts[0] = first_[piece];
-  for (std::size_t length = 2; length <= children_.size(); ++length) {
+  // Each step is made for all lengths before the next one, so that the processor waits for the memory once per step and
+  // not once per length.
+  std::array<Found, NgramState::longest> found;
+  const std::size_t longest = children_.size();
+  for (std::size_t length = 2; length <= longest; ++length) {
     const NgramContext& before = state.contexts[length - 2];
-    const std::uint32_t node = before.empty() ? absent : find(length - 2, before, piece);
-    if (node != absent) next.contexts[length - 1] = context(length, node);
+    if (before.empty()) continue;
+    const std::uint32_t node = find(length - 2, before, piece);
+    found[length - 1].node = node;
+    if (node != absent) prefetch_at(children_[length - 1].samples, node / sampled * 2);
+  }
+  for (std::size_t length = 2; length <= longest; ++length) {
+    const Children& children = children_[length - 1];
+    const std::uint32_t node = found[length - 1].node;
+    if (node != absent) prefetch_at(children.bits, children.samples[node / sampled * 2] / word_bits);
+  }
+  for (std::size_t length = 2; length <= longest; ++length) {
+    Found& each = found[length - 1];
+    if (each.node == absent) continue;
+    seek(length, each);
+    prefetch_at(children_[length - 1].backoffs, each.parents_before);
+    prefetch_at(levels_[length - 1].narrow, each.first);
+    prefetch_at(levels_[length - 1].wide, each.first);
+  }
+  float peak = next.contexts[0].peak;
+  for (std::size_t length = 2; length <= longest; ++length) {
+    NgramContext& context = next.contexts[length - 1];
+    context = weighed(length, found[length - 1], peak);
+    if (!context.empty()) peak = context.peak;
   }
   return next;
 }
 
-void Ngram::predict(const NgramState& state, std::span<float> probabilities) const {
-  float left = 1.0F;  // probability left over by the longer contexts
-  std::array<float, NgramState::longest> scales{};
-  for (std::size_t length = levels_.size(); length > 0; --length) {
-    const NgramContext& context = state.contexts[length - 1];
-    scales[length - 1] = left * context.scale;
-    left *= context.backoff;
-  }
-  for (std::size_t piece = 0; piece < vocabulary(); ++piece) probabilities[piece] = left * unigram_[piece];
-  for (std::size_t index = 0; index < levels_.size(); ++index) {
-    const NgramContext& context = state.contexts[index];
-    const Level& level = levels_[index];
-    const std::size_t count = context.last - context.first;
-    if (!level.narrow.empty())
-      add(level.narrow.subspan(context.first, count), level.gains, scales[index], probabilities);
-    if (!level.wide.empty()) add(level.wide.subspan(context.first, count), level.gains, scales[index], probabilities);
-  }
+/// Call `visit` with every piece that follows a context, and its gain.
+template <typename Visit>
+void Ngram::visit_entries(const Level& level, const NgramContext& context, const Visit& visit) const {
+  const std::uint32_t mask = (1U << code_bits_) - 1;
+  const auto visit_each = [&](const auto& entries) {
+    for (const std::uint32_t entry : entries.subspan(context.first, context.last - context.first)) {
+      const PieceId piece = entry >> code_bits_;
+      if (piece < vocabulary()) visit(piece, level.gains[entry & mask]);
+    }
+  };
+  level.narrow.empty() ? visit_each(level.wide) : visit_each(level.narrow);
 }
 
-/// Add the gains of the n-grams of one context.
-template <typename Entry>
-void Ngram::add(std::span<const Entry> entries, std::span<const float> gains, float scale,
-                std::span<float> probabilities) const {
-  const std::uint32_t mask = (1U << code_bits_) - 1;
-  for (const std::uint32_t entry : entries) {
-    const std::size_t piece = entry >> code_bits_;
-    if (piece < vocabulary()) probabilities[piece] += scale * gains[entry & mask];
+Ngram::Shares Ngram::shares_of(const NgramState& state) const {
+  Shares shares;
+  float left = 1.0F;  // probability left over by the longer contexts
+  for (std::size_t length = levels_.size(); length > 0; --length) {
+    const NgramContext& context = state.contexts[length - 1];
+    shares.left[length] = left;
+    shares.scales[length - 1] = left * context.scale;
+    left *= context.backoff;
+  }
+  shares.left[0] = left;
+  return shares;
+}
+
+void Ngram::predict(const NgramState& state, std::span<float> probabilities) const {
+  const Shares shares = shares_of(state);
+  for (std::size_t piece = 0; piece < vocabulary(); ++piece) probabilities[piece] = shares.left[0] * unigram_[piece];
+  for (std::size_t index = 0; index < levels_.size(); ++index) {
+    const float scale = shares.scales[index];
+    visit_entries(levels_[index], state.contexts[index],
+                  [&](PieceId piece, float gain) { probabilities[piece] += scale * gain; });
   }
 }
 
 float Ngram::probability(const NgramState& state, PieceId piece) const {
   float probability = unigram_[piece];
-  const std::uint32_t mask = (1U << code_bits_) - 1;
   for (std::size_t index = 0; index < levels_.size(); ++index) {
     const NgramContext& context = state.contexts[index];
-    probability *= context.backoff;
-    const std::uint32_t node = find(index, context, piece);
-    if (node == absent) continue;
-    const Level& level = levels_[index];
-    const std::uint32_t entry = level.narrow.empty() ? level.wide[node] : level.narrow[node];
-    probability += context.scale * level.gains[entry & mask];
+    if (context.empty()) continue;
+    probability = probability * context.backoff + context.scale * gain_of(index, context, piece);
   }
   return probability;
+}
+
+/// The gain of a piece after a context; 0 if no n-gram goes on with it.
+float Ngram::gain_of(std::size_t index, const NgramContext& context, PieceId piece) const {
+  const std::uint32_t node = find(index, context, piece);
+  if (node == absent) return 0.0F;
+  const Level& level = levels_[index];
+  const std::uint32_t entry = level.narrow.empty() ? level.wide[node] : level.narrow[node];
+  return level.gains[entry & ((1U << code_bits_) - 1)];
+}
+
+void Ngram::find_likely(const NgramState& state, std::span<const std::uint8_t> allowed, std::uint8_t wanted,
+                        NgramScratch& scratch) const {
+  constexpr float slack = 1.0F + 1e-5F;  // for what rounding takes from a bound
+  const Shares shares = shares_of(state);
+  LikelyPieces& likely = scratch.likely;
+  if (scratch.sums.size() != vocabulary()) scratch.sums.assign(vocabulary(), NgramScratch::untouched);
+  scratch.touched.clear();
+  std::size_t length = levels_.size();
+  for (; length > 0; --length) {
+    const NgramContext& context = state.contexts[length - 1];
+    if (context.empty()) continue;
+    if (context.last - context.first > scratch.touched.size()) raise_least(allowed, wanted, scratch);
+    if (shares.left[length] * context.peak * slack < likely.least()) break;
+    add_touched(length - 1, context, shares.scales[length - 1], scratch);
+  }
+  // The contexts up to `length` were not looked at: what they add to a piece is looked up one by one.
+  const float most_added = length == 0 ? 0.0F : shares.left[length] * state.contexts[length - 1].peak * slack;
+  for (const PieceId piece : scratch.touched) {
+    float probability = scratch.sums[piece];
+    if (length > 0 && probability * slack + most_added < likely.least()) continue;
+    if ((allowed[piece] & wanted) == 0) continue;
+    for (std::size_t shorter = length; shorter > 0; --shorter) {
+      const NgramContext& context = state.contexts[shorter - 1];
+      if (!context.empty()) probability += shares.scales[shorter - 1] * gain_of(shorter - 1, context, piece);
+    }
+    likely.offer({piece, probability + shares.left[0] * unigram_[piece]});
+  }
+  for (std::size_t place = 0; length == 0 && place < by_unigram_.size(); ++place) {
+    const PieceId piece = by_unigram_[place];
+    const float probability = shares.left[0] * unigram_[piece];
+    if (!(probability >= likely.least())) break;
+    const bool is_new = scratch.sums[piece] == NgramScratch::untouched;
+    if (is_new && (allowed[piece] & wanted) != 0) likely.offer({piece, probability});
+  }
+  for (const PieceId piece : scratch.touched) scratch.sums[piece] = NgramScratch::untouched;
+}
+
+/// Add what one context gives to the pieces that follow it.
+void Ngram::add_touched(std::size_t index, const NgramContext& context, float scale, NgramScratch& scratch) const {
+  visit_entries(levels_[index], context, [&](PieceId piece, float gain) {
+    float& sum = scratch.sums[piece];
+    if (sum == NgramScratch::untouched) {
+      scratch.touched.push_back(piece);
+      sum = 0.0F;
+    }
+    sum += scale * gain;
+  });
+}
+
+/// Raise the least probability asked for to what as many pieces as asked for have already.
+void Ngram::raise_least(std::span<const std::uint8_t> allowed, std::uint8_t wanted, NgramScratch& scratch) const {
+  LikelyPieces& likely = scratch.likely;
+  if (scratch.touched.size() < likely.most()) return;
+  std::vector<float>& values = scratch.values;
+  values.clear();
+  for (const PieceId piece : scratch.touched) {
+    if ((allowed[piece] & wanted) != 0) values.push_back(scratch.sums[piece]);
+  }
+  // What a damaged file says need not be a number, and what is not cannot be sorted.
+  std::erase_if(values, [](float value) { return std::isnan(value); });
+  if (values.size() < likely.most() || likely.most() == 0) return;
+  const auto last = values.begin() + static_cast<std::ptrdiff_t>(likely.most() - 1);
+  std::nth_element(values.begin(), last, values.end(), std::greater<>());
+  likely.raise(*last);
 }
 
 }  // namespace halfword

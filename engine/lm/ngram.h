@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +14,14 @@
 namespace halfword {
 
 /// A context, that is the last few pieces: its n-grams in the next level (first … last − 1), the probability that it
-/// leaves to shorter contexts, and the factor that turns gains into probabilities. Without n-grams it is empty.
+/// leaves to shorter contexts, the factor that turns gains into probabilities, and a bound that no probability after it
+/// exceeds, but that of the end of a query. Without n-grams it is empty.
 struct NgramContext {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   float backoff = 1.0F;
   float scale = 0.0F;
+  float peak = 1.0F;
 
   bool empty() const { return first == last; }
 };
@@ -33,6 +36,64 @@ struct NgramState {
 
   /// The probability that the longest context leaves to shorter ones: near 0 if it was seen often, near 1 if rarely.
   float backoff() const;
+};
+
+/// A piece that may come next, with its probability or the logarithm of it.
+struct LikelyPiece {
+  PieceId piece;
+  float value;
+
+  /// Whether it comes before another one: more likely, and of equals the first in the vocabulary.
+  bool operator<(const LikelyPiece& other) const {
+    return value != other.value ? value > other.value : piece < other.piece;
+  }
+};
+
+/// The likeliest pieces among those that are offered, `most` of them at most, none below `least`.
+class LikelyPieces {
+ public:
+  void reset(float least, std::size_t most) {
+    found_.clear();
+    least_ = least;
+    most_ = most;
+  }
+
+  std::size_t most() const { return most_; }
+
+  /// What a further piece must have to find a place.
+  float least() const { return least_; }
+
+  /// Raise that, where so many pieces are known to have more.
+  void raise(float least) { least_ = std::max(least_, least); }
+
+  void offer(const LikelyPiece& likely) {
+    if (!(likely.value >= least_)) return;
+    if (found_.size() == most_) {
+      if (!(likely < found_.front())) return;
+      std::pop_heap(found_.begin(), found_.end());
+      found_.pop_back();
+    }
+    found_.push_back(likely);
+    std::push_heap(found_.begin(), found_.end());
+    if (found_.size() == most_) least_ = std::max(least_, found_.front().value);
+  }
+
+  std::span<LikelyPiece> found() { return found_; }
+
+ private:
+  float least_ = 0.0F;
+  std::size_t most_ = 0;
+  std::vector<LikelyPiece> found_;  // a heap, the least likely on top
+};
+
+/// Room to find likely pieces in; a thread keeps one and uses it again.
+struct NgramScratch {
+  std::vector<float> sums;  // by piece: the probability by the contexts looked at so far, or `untouched`
+  std::vector<PieceId> touched;
+  std::vector<float> values;
+  LikelyPieces likely;
+
+  static constexpr float untouched = -1.0F;
 };
 
 /// The n-gram memory of a model file; `src/halfword/training/ngram.py` explains the layout. Never changes once loaded,
@@ -62,12 +123,28 @@ class Ngram {
   /// The probability of one piece: what `predict` would give it.
   float probability(const NgramState& state, PieceId piece) const;
 
+  /// The pieces that `predict` would give at least the least probability asked for, and no more of them than asked
+  /// for: offered to `scratch.likely`, which was reset before. Only pieces whose `allowed` has one of the bits of
+  /// `wanted` are looked at. The end of a query is never among them.
+  ///
+  /// What follows the longest contexts is looked at first. The shorter ones, which many pieces follow, are left alone
+  /// as soon as nothing that follows them alone can be likely enough.
+  void find_likely(const NgramState& state, std::span<const std::uint8_t> allowed, std::uint8_t wanted,
+                   NgramScratch& scratch) const;
+
  private:
+  /// What the gains after each context of a state are multiplied by, and what is left to shorter contexts.
+  struct Shares {
+    std::array<float, NgramState::longest> scales{};
+    std::array<float, NgramState::longest + 1> left{};  // by length: to contexts of this length and shorter ones
+  };
+
   /// The n-grams of one order (2 or more), and the gains that their codes stand for.
   struct Level {
     std::span<const std::uint16_t> narrow;  // the entries, or
     std::span<const std::uint32_t> wide;    // the entries if the vocabulary is large
     std::span<const float> gains;
+    std::vector<float> most_gained{};  // the largest gain of all codes up to each one
 
     std::size_t size() const { return narrow.size() + wide.size(); }
   };
@@ -81,19 +158,34 @@ class Ngram {
 
   Level load_level(const ModelFile& file, std::size_t order) const;
   Children load_children(const ModelFile& file, std::size_t order, std::size_t size) const;
-  NgramContext context(std::size_t length, std::uint32_t node) const;
+  /// An n-gram whose children are looked for.
+  struct Found {
+    std::uint32_t node = UINT32_MAX;  // its number; none if it is not there
+    std::uint32_t first = 0;          // its children
+    std::uint32_t last = 0;
+    std::size_t parents_before = 0;  // n-grams with children before it
+  };
+
+  Shares shares_of(const NgramState& state) const;
+  void seek(std::size_t length, Found& found) const;
+  NgramContext weighed(std::size_t length, const Found& found, float peak_of_shorter) const;
+  float peak_after(PieceId piece) const;
   std::uint32_t find(std::size_t level, const NgramContext& context, PieceId piece) const;
-  template <typename Entry>
-  void add(std::span<const Entry> entries, std::span<const float> gains, float scale,
-           std::span<float> probabilities) const;
+  float gain_of(std::size_t index, const NgramContext& context, PieceId piece) const;
+  void add_touched(std::size_t index, const NgramContext& context, float scale, NgramScratch& scratch) const;
+  void raise_least(std::span<const std::uint8_t> allowed, std::uint8_t wanted, NgramScratch& scratch) const;
+  template <typename Visit>
+  void visit_entries(const Level& level, const NgramContext& context, const Visit& visit) const;
 
   PieceId begin_ = 0;
+  PieceId end_ = 0;
   std::uint32_t code_bits_ = 0;
   std::span<const float> unigram_;
   std::span<const float> backoffs_;
   std::vector<Level> levels_;        // levels_[i] holds the n-grams of order i + 2
   std::vector<Children> children_;   // children_[i] holds the children of the n-grams of order i + 1
   std::vector<NgramContext> first_;  // the contexts of one piece, by piece
+  std::vector<PieceId> by_unigram_;  // all pieces, the most frequent first
 };
 
 }  // namespace halfword

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <queue>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -90,8 +92,11 @@ void Pieces::read_surfaces() {
   }
   if (std::find(bytes_.begin(), bytes_.end(), no_piece) != bytes_.end()) bytes_.clear();
   unknown_score_ = worst - unknown_penalty;
-  std::sort(sorted_.begin(), sorted_.end(),
-            [this](PieceId left, PieceId right) { return surfaces_[left] < surfaces_[right]; });
+  for (PieceId piece = 0; piece < size(); ++piece) {
+    const int behind_space = begins_word(piece) ? 0 : after_space;
+    choices_.push_back(static_cast<std::uint8_t>(spells(piece) ? not_after_space | behind_space : 0));
+  }
+  sort_list(sorted_, [this](PieceId left, PieceId right) { return surfaces_[left] < surfaces_[right]; });
 }
 
 void Pieces::build_trie() {

@@ -28,6 +28,7 @@ class Pieces {
   explicit Pieces(const ModelFile& file);
 
   std::size_t size() const { return begins_.size() - 1; }
+  Segmentation segmentation() const { return segmentation_; }
   PieceId unknown() const { return unknown_; }
   PieceId begin() const { return begin_; }
   PieceId end() const { return end_; }
@@ -37,6 +38,11 @@ class Pieces {
 
   /// Whether a search may choose the piece; false for the unknown piece and for control pieces.
   bool spells(PieceId piece) const { return !surfaces_[piece].empty(); }
+
+  /// Where a search may choose each piece: bits for anywhere but after a space, and for after a space.
+  static constexpr std::uint8_t not_after_space = 1;
+  static constexpr std::uint8_t after_space = 2;
+  std::span<const std::uint8_t> choices() const { return choices_; }
 
   /// Whether the piece begins with a space mark.
   bool begins_word(PieceId piece) const { return surfaces_[piece].starts_with(space_mark); }
@@ -83,6 +89,7 @@ class Pieces {
   std::span<const float> scores_;
   std::span<const std::uint8_t> kinds_;
   std::vector<std::string> surfaces_;  // empty for pieces that spell nothing
+  std::vector<std::uint8_t> choices_;  // by piece
   std::vector<PieceId> bytes_;         // the piece of each byte, if unknown characters are spelled in bytes
   std::vector<PieceId> sorted_;        // by text
   std::vector<Node> nodes_;            // a trie over the texts; node 0 is its root

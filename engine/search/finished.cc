@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "sort.h"
 #include "text/escape.h"
 
 namespace halfword {
@@ -47,7 +48,7 @@ std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mas
       ranked.push_back({unescape(entry.text), score - mass, Origin::model});
     }
   }
-  std::sort(ranked.begin(), ranked.end(), comes_first);
+  sort_list(ranked, comes_first);
   if (ranked.size() > count) ranked.resize(count);
   return ranked;
 }

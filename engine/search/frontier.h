@@ -44,6 +44,9 @@ class Frontier {
   /// What a child of `length` pieces must exceed to have a place.
   double threshold(std::size_t length) const;
 
+  /// How many children of `length` pieces may still be taken.
+  std::size_t room(std::size_t length) const { return length < used_ ? beam_ - levels_[length].taken : beam_; }
+
   /// The length of the best child of all; 0 when none waits.
   std::size_t best_length() const;
 

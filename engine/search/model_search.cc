@@ -37,7 +37,7 @@ ModelSearch::ModelSearch(const ModelFile& file, std::optional<Precision> precisi
                          CacheSizes sizes)
     : pieces_(file),
       model_(file, pieces_, precision, kernels_named(kernels)),
-      opening_(model_, pieces_, sizes.opening),
+      opening_(model_, pieces_, model_.memory_alone() ? 0 : sizes.opening),
       states_(sizes.states),
       answers_(sizes.answers),
       earlier_(std::min(sizes.states, tuning.earlier_queries)) {}

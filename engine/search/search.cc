@@ -6,8 +6,9 @@
 
 #include "search/finished.h"
 #include "search/frontier.h"
+#include "search/memory_reader.h"
+#include "search/predicting_reader.h"
 #include "search/row_pool.h"
-#include "search/start_reader.h"
 #include "search/tuning.h"
 #include "text/escape.h"
 
@@ -30,15 +31,12 @@ struct Hypothesis {
 
 /// What a thread keeps from one search to the next, so that nothing is allocated in the loop.
 struct Buffers {
-  ModelStates states;  // of starts and hypotheses
-  Predictions predictions;
-  StartBuffers starts;
-  ModelScratch scratch;
-  std::vector<Step> steps;
+  PredictingBuffers predicting;
+  MemoryBuffers memory;
+  std::vector<RowStep> steps;
   std::vector<Child*> unread;
-  std::vector<std::uint32_t> places;
-  std::vector<std::uint32_t> copying;
   std::vector<Hypothesis> hypotheses;
+  std::vector<std::vector<float>> allowed;  // log-probabilities of the pieces that each start may go on with
   Frontier frontier;
   RowPool rows;
 };
@@ -46,12 +44,11 @@ struct Buffers {
 /// The search for one prefix.
 class Search {
  public:
-  Search(const SearchModel& model, std::span<const Reading> readings, const SearchOptions& options,
+  Search(const SearchModel& model, Reader& reader, std::span<const Reading> readings, const SearchOptions& options,
          const SearchLimits& limits, const Deadline& deadline, Buffers& buffers)
-      : parts_(model),
-        pieces_(model.pieces),
+      : pieces_(model.pieces),
         model_(model.model),
-        cache_(model.cache),
+        reader_(reader),
         options_(options),
         limits_(limits),
         deadline_(deadline),
@@ -70,10 +67,8 @@ class Search {
   }
 
   SearchResult run() {
-    const std::size_t multiplied_before = buffers_.scratch.network.multiplications;
-    StartReader reader(parts_, deadline_, buffers_.starts, buffers_.scratch);
-    const bool read = !deadline_.passed() && reader.read(starts_, buffers_.states, buffers_.predictions);
-    result_.cost.pieces_read = reader.pieces_read();
+    const bool read = !deadline_.passed() && reader_.read_starts(starts_, deadline_);
+    result_.cost.pieces_read = reader_.pieces_read();
     result_.timed_out = !read;
     if (!read) return std::move(result_);
     seed();
@@ -98,28 +93,24 @@ class Search {
     result_.completions = finished_.rank(count, options_.merge, options_.conditional ? mass_ : 0.0, floor_);
     result_.log_probability = mass_;
     result_.cost.rows = rows_.size();
-    result_.cost.multiplications = buffers_.scratch.network.multiplications - multiplied_before;
+    result_.cost.pieces_read = reader_.pieces_read();
+    result_.cost.multiplications = reader_.multiplications();
     return std::move(result_);
   }
 
  private:
-  double mass_of(const Start& start, std::size_t row) const;
+  double mass_of(std::uint32_t start);
   void seed();
   void harvest(const Hypothesis& hypothesis);
   void leave_unlikely(std::vector<Child*>& best) const;
   void read_on(std::size_t length);
   void take(std::size_t length);
   void expand_all(std::uint32_t parent, std::size_t length);
-  void expand_with(std::uint32_t parent, std::size_t length, std::span<const PieceId> allowed);
+  void expand_start(std::uint32_t start);
   void offer(std::size_t length, const Child& child);
   void drop(const Child& child);
   std::string text_of(const Hypothesis& hypothesis) const;
   bool in_time();
-
-  double log_probability(const Hypothesis& hypothesis, PieceId piece) const {
-    const Predictions& predictions = buffers_.predictions;
-    return predictions.row(hypothesis.row)[piece] - predictions.normalisers[hypothesis.row];
-  }
 
   /// Whether so many hypotheses are kept that those of the shortest length should go first. They would have their turn
   /// anyway, unless there are enough answers before; and when they have gone, what they went on from is kept no more.
@@ -136,10 +127,9 @@ class Search {
     return !options_.prune || child.score - options_.haste * model_.ending_cost(child.piece) >= finished_.bound();
   }
 
-  const SearchModel& parts_;
   const Pieces& pieces_;
   const LanguageModel& model_;
-  StateCache& cache_;
+  Reader& reader_;
   const SearchOptions& options_;
   const SearchLimits& limits_;
   const Deadline& deadline_;
@@ -156,15 +146,11 @@ class Search {
 };
 
 /// The log-probability of all texts that go through a start.
-double Search::mass_of(const Start& start, std::size_t row) const {
-  if (start.tail.empty()) return start.score;
-  if (!start.extends) return lowest;
-  const Predictions& made = buffers_.predictions;
-  double sum = 0.0;
-  for (const PieceId piece : pieces_.beginning_with(start.tail)) {
-    sum += std::exp(static_cast<double>(made.row(row)[piece] - made.normalisers[row]));
-  }
-  return start.score + std::log(sum);
+double Search::mass_of(std::uint32_t start) {
+  const Start& from = starts_[start];
+  if (from.tail.empty()) return from.score;
+  if (!from.extends) return lowest;
+  return from.score + reader_.weigh(start, pieces_.beginning_with(from.tail), buffers_.allowed[start]);
 }
 
 /// Make every start a hypothesis, and let its children wait.
@@ -173,8 +159,9 @@ void Search::seed() {
   hypotheses.clear();
   frontier_.reset(options_.beam);
   rows_.reset(starts_.size());
+  grow(buffers_.allowed, starts_.size());
   for (std::uint32_t start = 0; start < starts_.size(); ++start) {
-    mass_ = log_add(mass_, mass_of(starts_[start], start));
+    mass_ = log_add(mass_, mass_of(start));
     const bool after_space = starts_[start].text.ends_with(space_mark);
     hypotheses.push_back({starts_[start].score, start, start, none, 0, starts_[start].key, after_space});
   }
@@ -187,7 +174,7 @@ void Search::seed() {
     if (starts_[start].tail.empty()) {
       expand_all(start, 1);
     } else {
-      expand_with(start, 1, pieces_.beginning_with(starts_[start].tail));
+      expand_start(start);
     }
   }
 }
@@ -195,7 +182,7 @@ void Search::seed() {
 /// Let a hypothesis end here, if its text is one.
 void Search::harvest(const Hypothesis& hypothesis) {
   if (hypothesis.after_space) return;
-  const double score = hypothesis.score + log_probability(hypothesis, pieces_.end());
+  const double score = hypothesis.score + reader_.log_probability(hypothesis.row, pieces_.end());
   // So far below the answers it could neither become one nor add anything to one that would show.
   if (score < std::max(finished_.bound(), floor_) - tuning.negligible) return;
   std::string text = text_of(hypothesis);
@@ -223,34 +210,16 @@ void Search::read_on(std::size_t length) {
     leave_unlikely(buffers.unread);
   }
   read_ += buffers.unread.size();
-  const std::uint32_t first = rows_.take(buffers.unread.size());
-  std::uint32_t remembered = first + static_cast<std::uint32_t>(buffers.unread.size());
   buffers.steps.clear();
-  for (Child* child : buffers.unread) {
-    const Hypothesis& parent = buffers.hypotheses[child->parent];
-    if (cache_.find(model_, parent.key.then(child->piece), buffers.states, buffers.predictions, remembered - 1)) {
-      child->row = --remembered;
-      continue;
-    }
-    child->row = first + static_cast<std::uint32_t>(buffers.steps.size());
-    buffers.steps.push_back({parent.row, child->piece});
-  }
-  if (!buffers.steps.empty()) {
-    model_.step(buffers.states, buffers.steps, buffers.states, first, buffers.scratch);
-    model_.predict(buffers.states, first, buffers.steps.size(), buffers.predictions, buffers.scratch);
-    result_.cost.pieces_read += buffers.steps.size();
-  }
   for (const Child* child : buffers.unread) {
     const Hypothesis& parent = buffers.hypotheses[child->parent];
-    if (child->row < remembered) {
-      cache_.insert(model_, parent.key.then(child->piece), buffers.states, buffers.predictions, child->row);
-    }
-    rows_.release(parent.row);
+    buffers.steps.push_back({parent.row, child->piece, parent.key.then(child->piece)});
   }
-  if (parts_.earlier == nullptr) return;
-  buffers.copying.clear();  // the cache keeps what does not depend on the session
-  for (const Child* child : buffers.unread) buffers.copying.push_back(child->row);
-  model_.copy_earlier(*parts_.earlier, buffers.states, buffers.copying, buffers.predictions, buffers.scratch);
+  reader_.read(buffers.steps, rows_.take(buffers.unread.size()));
+  for (std::size_t i = 0; i < buffers.unread.size(); ++i) {
+    buffers.unread[i]->row = buffers.steps[i].to;
+    rows_.release(buffers.steps[i].from);
+  }
 }
 
 /// Take the best child of a length: let it end, and let its children wait.
@@ -268,34 +237,23 @@ void Search::take(std::size_t length) {
   rows_.release(child.row);
 }
 
-/// Offer all children of a hypothesis, which have `length` pieces.
+/// Offer the likely children of a hypothesis, which have `length` pieces.
 void Search::expand_all(std::uint32_t parent, std::size_t length) {
+  const std::size_t room = frontier_.room(length);
+  if (room == 0) return;
   const Hypothesis& hypothesis = buffers_.hypotheses[parent];
-  const std::span<const float> logits = buffers_.predictions.row(hypothesis.row);
-  const double base = hypothesis.score - buffers_.predictions.normalisers[hypothesis.row];
-  constexpr std::size_t stride = 256;  // the threshold rises as children are found, so ask for few at a time
-  grow(buffers_.places, stride);
-  for (std::size_t first = 0; first < pieces_.size(); first += stride) {
-    const std::size_t size = std::min(stride, pieces_.size() - first);
-    double threshold = std::max(bound(), frontier_.threshold(length));
-    // A little slack, for the comparison is made in floats; then in doubles it is exact.
-    const auto cut = static_cast<float>(std::clamp(threshold - base - 1e-3, -1e30, 1e30));
-    const std::size_t found = model_.kernels().find_above(logits.data() + first, size, cut, buffers_.places.data());
-    for (std::size_t i = 0; i < found; ++i) {
-      const PieceId piece = static_cast<PieceId>(first) + buffers_.places[i];
-      const double score = base + logits[piece];
-      if (score < threshold || (hypothesis.after_space && pieces_.begins_word(piece))) continue;
-      if (!pieces_.spells(piece)) continue;
-      offer(length, {score, parent, piece});
-      threshold = std::max(bound(), frontier_.threshold(length));
-    }
+  const double threshold = std::max(bound(), frontier_.threshold(length));
+  const std::uint8_t choice = hypothesis.after_space ? Pieces::after_space : Pieces::not_after_space;
+  for (const LikelyPiece& likely : reader_.find_likely(hypothesis.row, {threshold - hypothesis.score, room, choice})) {
+    offer(length, {hypothesis.score + likely.value, parent, likely.piece});
   }
 }
 
-void Search::expand_with(std::uint32_t parent, std::size_t length, std::span<const PieceId> allowed) {
-  const Hypothesis& hypothesis = buffers_.hypotheses[parent];
-  for (const PieceId piece : allowed) {
-    offer(length, {hypothesis.score + log_probability(hypothesis, piece), parent, piece});
+/// Offer the children of a start that begin with its tail.
+void Search::expand_start(std::uint32_t start) {
+  const std::span<const PieceId> allowed = pieces_.beginning_with(starts_[start].tail);
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    offer(1, {starts_[start].score + buffers_.allowed[start][i], start, allowed[i]});
   }
 }
 
@@ -356,7 +314,12 @@ std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, c
 SearchResult search(const SearchModel& model, std::span<const Reading> readings, const SearchOptions& options,
                     const SearchLimits& limits, const Deadline& deadline) {
   thread_local Buffers buffers;
-  SearchResult result = Search(model, readings, options, limits, deadline, buffers).run();
+  const auto look = [&](Reader&& reader) {
+    return Search(model, reader, readings, options, limits, deadline, buffers).run();
+  };
+  const Ngram* memory = model.model.memory_alone();
+  SearchResult result = memory ? look(MemoryReader(*memory, model.pieces, buffers.memory))
+                               : look(PredictingReader(model, buffers.predicting));
   if (result.cost.rows > tuning.crowded_blocks * RowPool::block) buffers = Buffers();
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sort.h"
 #include "text/letters.h"
 
 namespace halfword {
@@ -85,7 +86,7 @@ std::vector<std::string> ways_on(std::string_view query, const TypedLetters& typ
 
 /// Bring texts that are the same together, their probabilities added.
 void merge(std::vector<LikelyText>& texts) {
-  std::sort(texts.begin(), texts.end(), [](const auto& left, const auto& right) { return left.text < right.text; });
+  sort_list(texts, [](const auto& left, const auto& right) { return left.text < right.text; });
   std::size_t kept = 0;
   for (LikelyText& each : texts) {
     if (kept > 0 && texts[kept - 1].text == each.text) {

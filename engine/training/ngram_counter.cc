@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "text/escape.h"
+#include "training/word_cutter.h"
 
 namespace halfword {
 namespace {
@@ -44,10 +44,11 @@ template <typename TextAt>
 void NgramCounter::add_texts(const Pieces& pieces, const TextAt& text_at, std::span<const std::uint64_t> counts,
                              const Workers& workers) {
   is_empty_ = is_empty_ && counts.empty();
+  std::vector<WordCutter> cutters(workers.threads(), WordCutter(pieces));
   workers.each(blocks_of(counts.size()), [&](std::size_t step, std::size_t thread) {
     const std::size_t last = std::min((step + 1) * block, counts.size());
     for (std::size_t place = step * block; place < last; ++place) {
-      add_one(thread, pieces.segment(escape(text_at(place))), counts[place]);
+      add_one(thread, cutters[thread].cut(text_at(place)), counts[place]);
     }
   });
 }

@@ -193,7 +193,10 @@ void NgramTrie::allocate(std::uint64_t least_count) {
 
 void NgramTrie::find_suffixes(std::size_t order, const Workers& workers) {
   level(order).suffix = Column<std::uint32_t>(scratch_, level(order).size);
-  workers.each(parts(), [&](std::size_t part, std::size_t) { find_suffixes_of(order, part); });
+  workers.each(parts(), [&](std::size_t part, std::size_t) {
+    find_suffixes_of(order, part);
+    level(order).forget(part);
+  });
   for (std::size_t part = 0; part < parts(); ++part) {
     for (std::size_t below = order - 2; below <= order; ++below) level(below).forget(part);
   }

@@ -81,7 +81,7 @@ class TrainOptions:
         return max(_SMALL_MEMORY, self.query_bytes * queries / 1e6)
 
     def companion_room(self, queries: int) -> float:
-        """Return the megabytes of words that co-occur in so many distinct queries: a quarter of a size asked for."""
+        """Return the megabytes of the words that co-occur in so many queries; a quarter of a size asked for."""
         if self.memory_size is not None:
             return self.memory_size / 4
         return max(_SMALL_MEMORY, self.companion_bytes * queries / 1e6)

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "search/reader.h"
+
+namespace halfword {
+
+/// A state of the memory, and the piece that is to be read after it when the row is first asked for.
+struct MemoryRow {
+  NgramState state;
+  std::optional<PieceId> unread{};
+};
+
+/// What a thread keeps from one search in the memory to the next.
+struct MemoryBuffers {
+  std::vector<MemoryRow> rows;
+  std::vector<NgramState> path;  // the states of all starts, piece by piece
+  std::vector<double> scores;    // and the scores up to each
+  std::vector<float> probabilities;
+  NgramScratch scratch;
+};
+
+/// Asks the n-gram memory alone. A row is a few contexts, and what may follow them is only looked up as far as it can
+/// matter; the probabilities of all pieces are never computed. What is read ahead of its turn is only noted.
+class MemoryReader : public Reader {
+ public:
+  MemoryReader(const Ngram& memory, const Pieces& pieces, MemoryBuffers& buffers)
+      : memory_(memory), pieces_(pieces), buffers_(buffers) {}
+
+  bool read_starts(std::vector<Start>& starts, const Deadline& deadline) override;
+  void read(std::span<RowStep> steps, std::uint32_t first) override;
+  double log_probability(std::uint32_t row, PieceId piece) override;
+  double weigh(std::uint32_t row, std::span<const PieceId> pieces, std::vector<float>& log_probabilities) override;
+  std::span<const LikelyPiece> find_likely(std::uint32_t row, const WantedPieces& wanted) override;
+  std::size_t pieces_read() const override { return read_; }
+
+ private:
+  const NgramState& state_of(std::uint32_t row);
+
+  const Ngram& memory_;
+  const Pieces& pieces_;
+  MemoryBuffers& buffers_;
+  std::size_t read_ = 0;
+};
+
+}  // namespace halfword
