@@ -13,6 +13,8 @@
 #include "readings/folding.h"
 #include "request.h"
 #include "search/model_search.h"
+#include "sources/other_order.h"
+#include "sources/pinyin.h"
 #include "sources/popular_source.h"
 #include "sources/source.h"
 #include "store/displays.h"
@@ -75,6 +77,8 @@ class Completer {
                    const Deadline& deadline, const LiveState* live) const;
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
+  void add_other_known(const Request& request, const LiveState* live, Branch& as_typed) const;
+  void add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live, Branch& as_typed) const;
   Answer show(const Request& request, std::vector<Branch> branches, const LiveState* live) const;
   std::shared_ptr<const LiveState> changes() const;
 
@@ -83,6 +87,8 @@ class Completer {
   std::optional<FoldedQueries> folded_;
   std::optional<WrittenForms> written_;
   std::optional<Corrections> corrections_;
+  std::optional<OtherOrder> other_order_;
+  std::optional<Pinyin> pinyin_;
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;

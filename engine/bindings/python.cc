@@ -438,6 +438,7 @@ NB_MODULE(_engine, module) {
       .def_rw("echo", &SearchOptions::echo)
       .def_rw("fold", &SearchOptions::fold)
       .def_rw("typos", &SearchOptions::typos)
+      .def_rw("any_order", &SearchOptions::any_order)
       .def_rw("haste", &SearchOptions::haste)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)

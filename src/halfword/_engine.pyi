@@ -44,6 +44,7 @@ class SearchOptions:
     echo: bool
     fold: bool
     typos: bool
+    any_order: bool
 
     def __init__(self) -> None: ...
 

@@ -3,7 +3,7 @@
 Mistakes of the validation split's own sessions are the best: a query and, right after it, what was meant. What was
 meant is a query of the log; or it is new, but its words are far more frequent than those mistyped. Where there are few
 of them, or none because the log has no sessions, mistakes are made in validation queries as the channel makes them.
-Natural rows that were corrected right after are left out.
+These rows count as natural ones, too: many people leave a mistake as it is.
 """
 
 import random
@@ -44,8 +44,7 @@ def belief_rows(data: Dataset, channel: Channel) -> tuple[list[Asked], list[Aske
     """Return natural and mistyped prefixes of the validation split, each with the query that was meant."""
     chance = random.Random(4)
     pairs = list(corrections(data.sessions(Split.VALID), data.table(Split.TRAIN)))
-    mistakes = {pair.typed for pair in pairs}
-    rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY and row not in mistakes]
+    rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY]
     natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
     return natural, _mistyped(pairs, rows, channel, chance)
 

@@ -168,6 +168,8 @@ def _word_arrays(
 ) -> dict[str, Array]:
     """Return what is known of the words of a table, and of its queries that are kept."""
     from halfword.training.from_table import WordColumns, spellings_of, word_forms_of, word_list_of, word_tree_of
+    from halfword.training.other_order import learn_order
+    from halfword.training.pinyin import learn_pinyin
 
     words = WordColumns.of(table)
     kept = words if often is table else WordColumns.of(often)
@@ -177,6 +179,8 @@ def _word_arrays(
         | word_list_of(words, known, options.least_count)
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count)
+        | learn_order(often)
+        | learn_pinyin(often)
     )
 
 
