@@ -93,7 +93,7 @@ export const POLICY = {
   corrected_new_words: [-2.0, -30.0, 0.0],
   corrected_most_steps: [400.0, 0.0, 10000000.0],
   reordered_most_queries: [3.0, 0.0, 1000000.0],
-  reordered_log_probability: [-4.0, -30.0, 0.0],
+  reordered_log_probability: [-5.0, -30.0, 0.0],
   reordered_most_checked: [200.0, 0.0, 1000000.0],
   reordered_most_begun: [8.0, 0.0, 1000.0],
   reordered_count: [3.0, 0.0, 100.0],

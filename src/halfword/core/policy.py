@@ -74,7 +74,7 @@ class Policy:
     corrected_most_steps: float = 400.0  # in the tree of words, for one prefix
     # Known queries that hold the typed words in another order (docs/research/typos.md).
     reordered_most_queries: float = 3.0  # looked for where fewer queries than this go on from the text as typed
-    reordered_log_probability: float = -4.0  # log p(one of them is meant | none of what goes on from the text is)
+    reordered_log_probability: float = -5.0  # log p(one of them is meant | none of what goes on from the text is)
     reordered_most_checked: float = 200.0  # queries that are looked at for one prefix
     reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
     reordered_count: float = 3.0  # queries that are offered
