@@ -82,7 +82,7 @@ export const POLICY = {
   corrected_beam: [12.0, 1.0, 100.0],
   corrected_most_readings: [8.0, 0.0, 100.0],
   corrected_band: [30.0, 0.0, 30.0],
-  corrected_more_odds: [0.0, -100.0, 100.0],
+  corrected_more_odds: [0.2, -100.0, 100.0],
   corrected_least_odds: [-4.5, -100.0, 100.0],
   corrected_most_completed: [2.0, 0.0, 100.0],
   corrected_count: [6.0, 1.0, 100.0],

@@ -62,7 +62,7 @@ class Policy:
     corrected_beam: float = 12.0  # readings of the first words that are followed
     corrected_most_readings: float = 8.0  # corrections that are glanced at
     corrected_band: float = 30.0  # nats by which a further correction may be less likely than the best one
-    corrected_more_odds: float = 0.0  # nats added to the odds of every correction: more of them, or fewer
+    corrected_more_odds: float = 0.2  # nats added to the odds of every correction: more of them, or fewer
     corrected_least_odds: float = -4.5  # logarithm of the odds that a correction must have at a glance to be completed,
     corrected_most_completed: float = 2.0  # and the number of corrections that are
     corrected_count: float = 6.0  # completions of a correction that are looked for
