@@ -7,6 +7,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -175,8 +177,9 @@ Ngram::Ngram(const ModelFile& file)
   }
   by_unigram_.resize(vocabulary());
   std::iota(by_unigram_.begin(), by_unigram_.end(), PieceId{0});
-  std::stable_sort(by_unigram_.begin(), by_unigram_.end(),
-                   [&](PieceId left, PieceId right) { return unigram_[left] > unigram_[right]; });
+  sort_list(by_unigram_, [&](PieceId left, PieceId right) {
+    return unigram_[left] != unigram_[right] ? unigram_[left] > unigram_[right] : left < right;
+  });
   first_.resize(vocabulary());
   for (PieceId piece = 0; piece < vocabulary() && !children_.empty(); ++piece) {
     Found found{.node = piece};
