@@ -23,7 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from halfword import Completion, HalfwordError, SearchOptions, load
-from halfword.core.options import Invent
+from halfword.core.options import Invent, Order, Typos
 from halfword.search import model as completing
 from halfword.search.model import PRECISIONS, Model, import_engine
 from random_models import KINDS, damage, random_model, random_text
@@ -67,6 +67,8 @@ def random_options(chance: random.Random) -> SearchOptions:
         invent=chance.choice(list(Invent)),
         deadline_ms=chance.choice(deadlines),
         fold=chance.random() < 0.9,
+        typos=Typos.AUTO if chance.random() < 0.8 else Typos.OFF,
+        order=Order.ANY if chance.random() < 0.8 else Order.AS_TYPED,
         echo=chance.random() < 0.5,
     )
 

@@ -52,6 +52,7 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
     pieces = MANY_PIECES if many else tuple(chance.sample(PIECES, chance.randint(1, len(PIECES))))
     if chance.random() < 0.05:
         pieces = LONG_PIECES
+    counts = _random_counts(chance, fewest=1 if "ngram" in parts else 0)
     return Toy(
         parts=parts,
         segmentation=chance.choice(["char", "bpe", "unigram"]),
@@ -61,12 +62,15 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
         pieces=pieces,
         spread=chance.choice([0.1, 2.0, 30.0]),
         seed=chance.randrange(1000),
-        counts=_random_counts(chance, fewest=1 if "ngram" in parts else 0),
+        counts=counts,
         memory=NgramOptions(order=chance.randint(2, 8), megabytes=chance.choice([None, None, 1e-6, 0.002, 0.01])),
         words=chance.random() < 0.7,
         spellings=chance.random() < 0.7,
         arrays=_random_arrays(chance),
         policy=_random_policy(chance),
+        mistakes=chance.random() < 0.7,
+        order=chance.choice([0, 1, 5, 64]),
+        pinyin=_random_pinyin(chance, counts),
         ending=chance.choice([0.0, 5.0, 100.0]),
         pointer=chance.choice([0, 1, 5, 64]),
     )
@@ -78,6 +82,13 @@ def _random_counts(chance: random.Random, fewest: int) -> dict[str, int]:
     drawn = (random_text(chance, 60).encode("utf-8", "ignore").decode() for _ in range(number))
     most = chance.choice([3, 2**32 - 1])
     return {query: chance.randint(1, most) for query in dict.fromkeys([*drawn, *["ab"] * fewest])}
+
+
+def _random_pinyin(chance: random.Random, counts: dict[str, int]) -> dict[str, list[str]]:
+    """Return what is typed for every character of some queries, often of none."""
+    share = chance.choice([0.0, 0.3, 1.0])
+    chosen = (query for query in counts if chance.random() < share)
+    return {query: [chance.choice(["a", "ba", "cab", letter]) for letter in query] for query in chosen}
 
 
 def _random_arrays(chance: random.Random) -> dict[str, list[float]]:

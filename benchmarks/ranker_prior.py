@@ -148,7 +148,7 @@ class Collected:
         """Ask a dataset."""
         path, _, background = named.partition("=")
         data = open_dataset(Path(path))
-        rows, held_out = data.typed_rows(Split.VALID), data.typed_rows(Split.TEST)
+        rows, held_out = list(data.typed_rows(Split.VALID)), list(data.typed_rows(Split.TEST))
         if not with_context:
             rows, held_out = alone(rows), alone(held_out)
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Screenshots of the search box; needs Chromium: python docs/screenshot.py MODEL -o docs/images/search-box.png."""
+"""A screenshot of the search box; needs Chromium: python docs/screenshot.py MODEL -o docs/images/search-box.png."""
 
 import argparse
 import shutil
@@ -8,15 +8,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+TOP, MARGIN = 56, 24  # pixels of empty page above that are left out, and below the list that are kept
 
-def take(browser: Browser, address: str, text: str, scheme: str, path: Path) -> None:
-    """Type `text` key by key and take a screenshot."""
-    context = browser.new_context(
-        viewport={"width": 720, "height": 760},
-        color_scheme="dark" if scheme == "dark" else "light",
-        device_scale_factor=2,
-    )
-    page = context.new_page()
+
+def take(browser: Browser, address: str, text: str, path: Path) -> None:
+    """Type `text` key by key, and take a picture of the box and its list."""
+    page = browser.new_page(viewport={"width": 640, "height": 900}, device_scale_factor=1.5)
     page.goto(address)
     page.get_by_label("Show probability and source").check()
     box = page.get_by_role("combobox")
@@ -25,12 +22,16 @@ def take(browser: Browser, address: str, text: str, scheme: str, path: Path) -> 
     page.get_by_role("option").first.wait_for()
     page.wait_for_timeout(300)
     box.press("ArrowDown")
-    page.screenshot(path=str(path))
-    context.close()
+    shown = page.get_by_role("listbox").bounding_box()
+    assert shown is not None
+    page.screenshot(
+        path=str(path), clip={"x": 0, "y": TOP, "width": 640, "height": shown["y"] + shown["height"] + MARGIN - TOP}
+    )
+    page.close()
 
 
 def main() -> None:
-    """Start a server, take screenshots in light and dark, stop it."""
+    """Start a server, take the screenshot, stop it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("--output", "-o", type=Path, required=True)
@@ -41,9 +42,7 @@ def main() -> None:
         assert server.stdout is not None
         address = server.stdout.readline().split(" on ")[1].split()[0]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        dark = arguments.output.with_stem(f"{arguments.output.stem}-dark")
-        for scheme, path in (("light", arguments.output), ("dark", dark)):
-            take(browser, address, arguments.text, scheme, path)
+        take(browser, address, arguments.text, arguments.output)
         browser.close()
         server.terminate()
 

@@ -8,6 +8,7 @@
 #include "rank/pins.h"
 #include "rank/selection.h"
 #include "search/tuning.h"
+#include "sort.h"
 #include "sources/companions.h"
 #include "sources/search_source.h"
 #include "sources/session_source.h"
@@ -17,28 +18,10 @@
 namespace halfword {
 namespace {
 
-/// All that the answer to a request without context depends on, as one key.
+/// What an answer is kept by, besides its options: the typed text and the live changes.
 std::string key_of(const Request& request, const LiveState* live) {
-  const SearchOptions& options = request.options;
-  std::string key = request.typed;
-  const auto append = [&](auto value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
-  append(live == nullptr ? std::uint64_t{0} : live->generation);
-  append(options.count);
-  append(options.beam);
-  append(options.retrace);
-  append(options.segmentations);
-  append(options.max_pieces);
-  append(options.merge);
-  append(options.prune);
-  append(options.conditional);
-  append(options.echo);
-  append(options.fold);
-  append(options.typos);
-  append(options.haste);
-  append(options.adapt);
-  append(options.min_probability);
-  append(options.invent);
-  return key;
+  const std::uint64_t generation = live == nullptr ? 0 : live->generation;
+  return std::string(request.typed).append(reinterpret_cast<const char*>(&generation), sizeof(generation));
 }
 
 }  // namespace
@@ -67,6 +50,8 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
     corrections_.emplace(file, *popular_);
     belief_.emplace(file);
   }
+  if (file.holds("order.places")) other_order_.emplace(file, *popular_);
+  if (file.holds("pinyin.position")) pinyin_.emplace(file, *popular_);
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
   if (file.holds("ngram.words.text")) sources_.push_back(std::make_unique<Companions>(file));
   if (file.holds("popular.by_letters")) sources_.push_back(std::make_unique<Spellings>(file, *popular_));
@@ -96,11 +81,14 @@ Answer Completer::complete(const Request& request) const {
   const bool kept = answers_.enabled() && request.context.empty() && request.typed.size() <= tuning.short_prefix;
   const std::string key = kept ? key_of(request, live.get()) : std::string();
   if (kept) {
-    if (const auto known = answers_.find(key)) return *known;
+    const auto known = answers_.find(key);
+    if (known && known->options == request.options) return known->answer;
   }
   Answer answer = answer_to(request, live.get());
   for (Completion& completion : answer.completions) displays_.dress(completion);
-  if (kept && !answer.timed_out && answer.completions.size() <= tuning.most_kept) answers_.insert(key, answer);
+  if (kept && !answer.timed_out && answer.completions.size() <= tuning.most_kept) {
+    answers_.insert(key, {request.options, answer});
+  }
   return answer;
 }
 
@@ -179,6 +167,8 @@ Proposals Completer::gather_corrected(const Reading& correction, const Session& 
   const Reading reading{correction.text};
   SearchOptions fewer = options;
   fewer.count = std::min(options.count, static_cast<std::size_t>(policy_.corrected_count));
+  const double beam = std::ceil(static_cast<double>(options.beam) * policy_.corrected_beam_factor);
+  fewer.beam = std::max<std::size_t>(1, static_cast<std::size_t>(std::min(beam, policy_.widest_beam)));
   Proposals proposals = gather({&reading, 1}, session, fewer, deadline, live);
   const auto [count, since] = CurrentQueries(*popular_, nullptr, live).count_of(reading.text, 0, popular_->size());
   if (count > 0.0 && (live == nullptr || !live->removes(reading.text))) {
@@ -190,7 +180,44 @@ Proposals Completer::gather_corrected(const Reading& correction, const Session& 
   return proposals;
 }
 
+/// Add known queries that do not go on from the typed text, but were found by it: their words are in another order, or
+/// it is how they are typed in Latin letters.
+void Completer::add_other_known(const Request& request, const LiveState* live, Branch& as_typed) const {
+  const std::string& typed = request.typed;
+  const CurrentQueries current(*popular_, nullptr, live);
+  if (request.options.any_order && other_order_ && !current.are_begun(typed, policy_.reordered_most_queries)) {
+    add_known(other_order_->find(typed, policy_), policy_.reordered_log_probability, live, as_typed);
+  }
+  if (request.options.fold && pinyin_ && !current.are_begun(typed, policy_.pinyin_most_queries)) {
+    add_known(pinyin_->find(typed, policy_), policy_.pinyin_log_probability, live, as_typed);
+  }
+}
+
+/// Add known queries of which one is meant, with some probability, where nothing is that goes on from the typed text;
+/// the more often it was typed, the likelier.
+void Completer::add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live,
+                          Branch& as_typed) const {
+  const CurrentQueries current(*popular_, nullptr, live);
+  double total = 0.0;
+  for (FoundQuery& each : found) {
+    each.count =
+        live != nullptr && live->removes(each.text) ? 0.0 : current.count_of(each.text, 0, current.size()).count;
+    total += std::max(each.count, 0.0);
+  }
+  for (FoundQuery& each : found) {
+    if (each.count <= 0.0) continue;
+    const std::size_t before = as_typed.proposals.list().size();
+    Proposal& proposal = as_typed.proposals.at(std::move(each.text));
+    if (as_typed.proposals.list().size() == before) continue;  // found in another way too
+    proposal.count = each.count;
+    proposal.matched = each.matched;
+    as_typed.features.emplace_back();
+    as_typed.chances.scores.push_back(as_typed.chances.log_none + log_probability + std::log(each.count / total));
+  }
+}
+
 Answer Completer::show(const Request& request, std::vector<Branch> branches, const LiveState* live) const {
+  add_other_known(request, live, branches.front());
   if (branches.size() > 1) join_branches(branches, belief_->log_probabilities(branches, policy_));
   Proposals& proposals = branches.front().proposals;
   const std::vector<double>& scores = branches.front().chances.scores;
@@ -222,7 +249,7 @@ Answer Completer::from_popular(const Request& request, const LiveState* live) co
     const std::size_t matched = proposal.matched;
     answer.completions.push_back({std::move(proposal.text), std::log(share), Origin::popular, false, matched});
   }
-  std::sort(answer.completions.begin(), answer.completions.end(), comes_first);
+  sort_list(answer.completions, comes_first);
   if (answer.completions.size() > request.options.count) answer.completions.resize(request.options.count);
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, answer.completions);
   return answer;

@@ -14,6 +14,8 @@
 #include "request.h"
 #include "search/generation_cache.h"
 #include "search/model_search.h"
+#include "sources/other_order.h"
+#include "sources/pinyin.h"
 #include "sources/popular_source.h"
 #include "sources/source.h"
 #include "store/displays.h"
@@ -31,6 +33,12 @@ struct Settings {
   Precision precision;
   std::string kernels;  // an instruction set; the fastest if empty
   CacheSizes caches;
+};
+
+/// An answer in its final form, and the options that it was asked with.
+struct KeptAnswer {
+  SearchOptions options;
+  Answer answer;
 };
 
 /// The whole way from a request to an answer: readings, sources, ranker, policy. Never changes once loaded, but for its
@@ -76,6 +84,8 @@ class Completer {
                    const Deadline& deadline, const LiveState* live) const;
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
+  void add_other_known(const Request& request, const LiveState* live, Branch& as_typed) const;
+  void add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live, Branch& as_typed) const;
   Answer show(const Request& request, std::vector<Branch> branches, const LiveState* live) const;
   std::shared_ptr<const LiveState> changes() const;
 
@@ -84,6 +94,8 @@ class Completer {
   std::optional<FoldedQueries> folded_;
   std::optional<WrittenForms> written_;
   std::optional<Corrections> corrections_;
+  std::optional<OtherOrder> other_order_;
+  std::optional<Pinyin> pinyin_;
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;
@@ -91,7 +103,7 @@ class Completer {
   Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
   std::unique_ptr<Live> live_;
-  mutable GenerationCache<Answer> answers_;  // to short prefixes, in their final form
+  mutable GenerationCache<KeptAnswer> answers_;  // to short prefixes without context
 };
 
 }  // namespace halfword

@@ -25,13 +25,16 @@ struct SearchOptions {
   bool prune{};
   bool conditional{};
   bool echo{};
-  bool fold{};   // also find what differs from the typed text in accents, apostrophes, hyphens or half a syllable
-  bool typos{};  // also find what the text may stand for if it was mistyped
+  bool fold{};       // also find what differs from the typed text in accents, apostrophes, hyphens or half a syllable
+  bool typos{};      // also find what the text may stand for if it was mistyped
+  bool any_order{};  // also find queries that hold the typed words in another order
   double haste{};
   bool adapt{};              // the policy chooses beam, haste and whether to ask the network, by what popularity knows
   double min_probability{};  // below 0: the policy's
   Invent invent{};
   double deadline_ms{};  // 0: none
+
+  bool operator==(const SearchOptions&) const = default;
 };
 
 /// What a caller asks: the text typed so far, how to answer, and the session's earlier queries, the oldest first.

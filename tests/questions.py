@@ -97,6 +97,7 @@ PREFIXES = (
         "a",
         "b",
         "cab",
+        "d cab",
         "da ",
         "abx",
         "é",
@@ -122,7 +123,7 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"count": 3},
     {"min_probability": 0.0, "invent": "freely"},
     {"invent": "never"},
-    {"typos": "auto"},
+    {"typos": "off", "order": "as typed"},
     {"haste": 0.0, "beam": 20, "count": 5, "fold": False},
     {"retrace": 2, "merge": False, "conditional": False, "echo": True},
 )
@@ -131,7 +132,7 @@ TOYS = {
     "network": Toy(parts=("network",)),
     "two-layers": Toy(parts=("network",), layers=2, summary=6, seed=3, segmentation="unigram"),
     "memory": Toy(parts=("ngram",)),
-    "all": Toy(parts=("popular", "ngram", "network"), words=True, spellings=True, mistakes=True, pointer=4),
+    "all": Toy(parts=("popular", "ngram", "network"), words=True, spellings=True, mistakes=True, order=4, pointer=4),
 }
 
 

@@ -181,3 +181,9 @@ def test_words_of_scripts_without_spaces_are_no_words_of_the_tree() -> None:
     sizes = [len(word_tree(counts)["words.tree.letter"].data) for counts in ({"tea": 1}, {"tea": 1, "手机壳": 5})]
     assert sizes[0] == sizes[1]
     assert sizes[0] == 8  # the root and three letters, two bytes each
+
+
+def test_the_model_that_ships_corrects() -> None:
+    (first,) = load().complete("bluetooh head", count=1)
+    assert first.text.startswith("bluetooth head")
+    assert first.corrected

@@ -78,6 +78,12 @@ def test_rows_without_a_user_are_never_repeats(tmp_path: Path) -> None:
     assert (funnel.repeats, counts) == (1, {"train": {"new york": 3}})
 
 
+def test_repeats_are_kept_where_asked(tmp_path: Path) -> None:
+    log = write_aol(tmp_path / "log.txt", [(7, query, "2006-03-01") for query in ("aaa", "aaa", "bbb")])
+    funnel, counts = run(log, split=ROWS_ONLY, keep_repeats=True)
+    assert (funnel.repeats, counts) == (0, {"train": {"aaa": 2, "bbb": 1}})
+
+
 def test_the_default_profile_keeps_unicode_and_takes_out_private_things(tmp_path: Path) -> None:
     lines = ["서울 날씨", "CAFÉ", "mail joe@example.com", "call 555-123-4567", "order 1234567", "747"]
     _, counts = run(write_lines(tmp_path / "log.txt", lines), split=ROWS_ONLY)

@@ -108,6 +108,12 @@ def test_time_and_query_are_told_apart_without_a_header(tmp_path: Path, time: st
     assert (row["time"], row["query"]) == (1532908838000000, "high arch")
 
 
+def test_columns_may_have_names_of_other_languages(tmp_path: Path) -> None:
+    content = "Datum;Kundennummer;Suchbegriff;Umsatz\n2018-07-30T02:00:38+02:00;K7;Müsli;3,50\n"
+    (row,) = rows_of(write(tmp_path / "log.csv", content))
+    assert (row["time"], row["user"], row["query"]) == (1532908838000000, "K7", "müsli")
+
+
 def test_compressed_files_are_read_by_their_suffix(tmp_path: Path) -> None:
     write(tmp_path / "a.txt.gz", gzip.compress(b"new york\n"))
     with pa.output_stream(str(tmp_path / "b.txt.zst"), compression="zstd") as stream:
@@ -327,6 +333,8 @@ def test_a_long_file_that_is_mostly_broken_stops_before_its_end(
         ("log.tsv", b"5\tnew york\n", "2 columns and no header; say what they hold"),
         ("log.tsv", b"a\tnew york\t7\n", "3 columns and no header; say what they hold"),
         ("log.jsonl", b'{"one": "new york", "two": 2}\n', "none of the columns one, two is known to hold queries"),
+        ("log.csv", b"when,what\n2018-07-30,new york\n", "none of the columns when, what is known to hold queries"),
+        ("log.tsv", b"what\tno\nnew york\t7\nweather\t2\n", "none of the columns what, no is known to hold queries"),
         ("log.csv", b"\x1c\n \n", "holds no row"),
         ("log.csv", b'"' + b"a" * 200_000, "holds no row"),  # a longer cell than Python's parser takes
         ("log.jsonl", b"[" * 100_000, "line 1: expected one JSON object per line"),

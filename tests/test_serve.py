@@ -170,7 +170,7 @@ def test_a_body_that_says_it_is_too_large_is_not_read(client: Client) -> None:
 
 def test_an_unknown_name_is_named(client: Client) -> None:
     message = client.ask("GET /complete?q=x&cuont=3&limit=4").json["error"]["message"]
-    assert message == "cuont, limit is not known; known are: q, n, pad, context, min_probability, invent, typos"
+    assert message == "cuont, limit is not known; known are: q, n, pad, context, min_probability, invent, typos, order"
     body = b'{"suggest": {"box": {"prefix": "x", "completion": {"analyzer": ""}}}}'
     message = client.ask("POST /_search", body=body).json["error"]["message"]
     assert message.startswith("analyzer is not known in the completion of the suggester 'box'; known are: field")

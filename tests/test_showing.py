@@ -124,7 +124,7 @@ def test_the_engine_takes_the_same_for_a_word(text: str) -> None:
     assert import_engine().words_in(text) == words_in(text)
 
 
-@given(ANY_TEXT)
+@given(ANY_TEXT | st.text("abcehixysz -", max_size=12))
 def test_the_engine_takes_the_same_for_a_near_duplicate(text: str) -> None:
     assert import_engine().plain_form(text) == plain_form(text)
 
@@ -135,6 +135,10 @@ def test_the_engine_takes_the_same_for_a_near_duplicate(text: str) -> None:
         ("dvd player", "dvd  players", True),
         ("men's shoes", "mens shoe", True),
         ("t-shirt", "t shirts", True),
+        ("watch for men", "watches for men", True),
+        ("car battery", "car batteries", True),
+        ("cookie dough", "cookies dough", True),
+        ("pie", "py", False),
         ("gas", "ga", False),
         ("glass", "glas", False),
         ("new york", "new jersey", False),

@@ -8,6 +8,7 @@ import pytest
 from halfword import load
 from halfword.core.errors import OptionError
 from halfword.core.model_file import read_header
+from halfword.core.options import UNFILTERED
 from halfword.core.verify import read_arrays
 from halfword.search.model import import_engine, open_model_file
 from halfword.training.memory import bytes_per_ngram, least_size, read_memory
@@ -102,3 +103,20 @@ def test_a_size_that_nothing_fits_is_refused(model: Path, tmp_path: Path) -> Non
     with pytest.raises(OptionError, match=r"cannot be made as small as 0\.001 MB: what cannot be pruned takes .* MB"):
         shrink(model, tmp_path / "small.halfword", 0.001)
     assert not (tmp_path / "small.halfword").exists()
+
+
+def test_what_is_left_is_found_by_its_words(tmp_path: Path) -> None:
+    toy = Toy(parts=("popular", "ngram"), counts=COUNTS, words=True, order=8, mistakes=True)
+    large, small = write_toy(tmp_path / "large.halfword", toy), tmp_path / "small.halfword"
+    shrink(large, small, 0.95 * large.stat().st_size / 1e6)
+    kept, model = read_counts(read_arrays(small, read_header(small))), load(small)
+    assert 0 < len(kept) < len(COUNTS)
+    found = set()
+    for query in kept:
+        typed = " ".join(reversed(query.split()))
+        answer = model.complete(typed, UNFILTERED, typos="off", count=300)
+        others = [text for text in answer.texts if not text.startswith(typed)]
+        assert all(sorted(text.split()) == sorted(query.split()) for text in others)
+        found.update(others)
+    assert found
+    assert found <= kept.keys()

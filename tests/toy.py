@@ -20,6 +20,8 @@ from halfword.training.kneser_ney import Corpus
 from halfword.training.known_words import word_arrays
 from halfword.training.network.weights import Weights, network_arrays
 from halfword.training.ngram import NgramOptions, learn_ngram
+from halfword.training.other_order import learn_order
+from halfword.training.pinyin import pinyin_arrays
 from halfword.training.ranker import RankerWeights
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
@@ -57,6 +59,8 @@ class Toy:
     policy: Policy = SHOWS_ALL
     pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
     mistakes: bool = False  # corrected, where popularity is a part
+    pinyin: Mapping[str, list[str]] = field(default_factory=dict)  # what is typed for every character of a query
+    order: int = 0  # queries that are listed of every word, to find them in another order; 0: none
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -80,6 +84,8 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
         if toy.mistakes:
             arrays |= word_tree(toy.counts) | Channel.read().arrays() | prior_arrays()
+        arrays |= learn_order(toy.counts, toy.order) if toy.order else {}
+        arrays |= pinyin_arrays(toy.counts, toy.pinyin)
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())

@@ -13,6 +13,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "bindings/tables.h"
+#include "bindings/training.h"
 #include "completer.h"
 #include "lm/kernels/yardstick.h"
 #include "lm/ngram.h"
@@ -450,6 +452,7 @@ NB_MODULE(_engine, module) {
       .def_rw("echo", &SearchOptions::echo)
       .def_rw("fold", &SearchOptions::fold)
       .def_rw("typos", &SearchOptions::typos)
+      .def_rw("any_order", &SearchOptions::any_order)
       .def_rw("haste", &SearchOptions::haste)
       .def_rw("adapt", &SearchOptions::adapt)
       .def_rw("min_probability", &SearchOptions::min_probability)
@@ -605,7 +608,7 @@ NB_MODULE(_engine, module) {
   module.def("covered_by", &covered_by, "text"_a, "key"_a,
              "How many bytes of a text stand for a key, if it begins so.");
   module.def(
-      "word_filter", [](const std::vector<std::string>& words) { return to_bytes(build_word_filter(words)); },
+      "word_filter", [](const std::vector<std::string_view>& words) { return to_bytes(build_word_filter(words)); },
       "words"_a, "The array of a filter that knows these words.");
   module.def("sorted_text_arrays", &sorted_text_arrays, "texts"_a,
              "The arrays of texts that are sorted and different.");
@@ -635,6 +638,8 @@ NB_MODULE(_engine, module) {
   module.def("int8_peak", [](const std::string& kernels) { return measure_int8_peak(kernels_named(kernels)); });
   module.def("multiply_int8", &multiply_int8, "kernels"_a, "weights"_a, "outputs"_a, "inputs"_a, "rows"_a);
   module.def("popular_arrays", &popular_arrays, "queries"_a, "The arrays of an index over (query, count) pairs.");
+  bind_tables(module);
+  bind_training(module);
 }
 
 }  // namespace halfword

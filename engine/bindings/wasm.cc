@@ -36,6 +36,7 @@ enum Option {
   echo,
   fold,
   typos,
+  any_order,
   haste,
   adapt,
   min_probability,
@@ -44,7 +45,7 @@ enum Option {
   options_size
 };
 constexpr const char* option_names =
-    "count beam retrace segmentations max_pieces merge prune conditional echo fold typos haste adapt min_probability "
+    "count beam retrace segmentations max_pieces merge prune conditional echo fold typos any_order haste adapt min_probability "
     "invent deadline_ms";
 
 /// What the page has given before it opens the model, the model, and the last answer.
@@ -83,6 +84,7 @@ SearchOptions search_options() {
   options.echo = flag(echo);
   options.fold = flag(fold);
   options.typos = flag(typos);
+  options.any_order = flag(any_order);
   options.haste = given[haste];
   options.adapt = flag(adapt);
   options.min_probability = given[min_probability];

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -109,8 +111,10 @@ std::vector<EarlierQuery> LanguageModel::read_earlier(std::span<const std::vecto
     earlier[i].pieces.resize(std::min(earlier[i].pieces.size(), EarlierQuery::most_pieces));
     by_length.push_back(&earlier[i]);
   }
-  std::stable_sort(by_length.begin(), by_length.end(),
-                   [](const auto* left, const auto* right) { return left->pieces.size() > right->pieces.size(); });
+  sort_list(by_length, [](const EarlierQuery* left, const EarlierQuery* right) {
+    const std::size_t size = left->pieces.size();
+    return size != right->pieces.size() ? size > right->pieces.size() : left < right;
+  });
   thread_local EarlierBuffers buffers;
   buffers.width = width;
   network_->start(buffers.nothing);

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <queue>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -94,8 +96,7 @@ void Pieces::read_surfaces() {
     const int behind_space = begins_word(piece) ? 0 : after_space;
     choices_.push_back(static_cast<std::uint8_t>(spells(piece) ? not_after_space | behind_space : 0));
   }
-  std::sort(sorted_.begin(), sorted_.end(),
-            [this](PieceId left, PieceId right) { return surfaces_[left] < surfaces_[right]; });
+  sort_list(sorted_, [this](PieceId left, PieceId right) { return surfaces_[left] < surfaces_[right]; });
 }
 
 void Pieces::build_trie() {

@@ -28,6 +28,7 @@ class Pieces {
   explicit Pieces(const ModelFile& file);
 
   std::size_t size() const { return begins_.size() - 1; }
+  Segmentation segmentation() const { return segmentation_; }
   PieceId unknown() const { return unknown_; }
   PieceId begin() const { return begin_; }
   PieceId end() const { return end_; }

@@ -7,6 +7,7 @@
 
 #include "rank/features.h"
 #include "rank/weights.h"
+#include "sort.h"
 
 namespace halfword {
 namespace {
@@ -81,7 +82,7 @@ std::vector<Reading> Belief::worth_completing(std::string_view typed, std::vecto
     const double odds = glance_.log_odds(glance_at(typed, corrections[i])) + policy.corrected_more_odds;
     if (odds >= policy.corrected_least_odds) order.emplace_back(-odds, i);
   }
-  std::sort(order.begin(), order.end());
+  sort_list(order);
   order.resize(std::min(order.size(), static_cast<std::size_t>(policy.corrected_most_completed)));
   std::vector<Reading> worth;
   for (const auto& [odds, place] : order) worth.push_back(std::move(corrections[place]));

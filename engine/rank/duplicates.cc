@@ -1,11 +1,14 @@
 #include "rank/duplicates.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace halfword {
 namespace {
 
 constexpr std::size_t shortest_plural = 4;  // bytes; `gas` and `bus` are no plurals
+constexpr std::array<std::string_view, 5> with_e{"che", "she", "xe", "sse", "zze"};  // watches, boxes
 
 bool is_letter_or_digit(char byte) {
   const auto value = static_cast<unsigned char>(byte);
@@ -13,13 +16,24 @@ bool is_letter_or_digit(char byte) {
          (value >= 'A' && value <= 'Z');
 }
 
-void append_word(std::string& form, std::string_view word) {
-  const std::size_t begin = form.size();
-  for (const char byte : word) {
-    if (is_letter_or_digit(byte)) form.push_back(byte);
+/// Take the ending of a plural off. Words in -ie and -che, which only look like one, lose it too, so that they and
+/// their plurals stay the same.
+void make_singular(std::string& word) {
+  if (word.size() >= shortest_plural && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
+  if (word.size() < shortest_plural) return;
+  const auto ends_word = [&](std::string_view ending) { return word.ends_with(ending); };
+  if (word.ends_with("ie")) {
+    word.replace(word.size() - 2, 2, "y");
+  } else if (std::any_of(with_e.begin(), with_e.end(), ends_word)) {
+    word.pop_back();
   }
-  const std::string_view added = std::string_view(form).substr(begin);
-  if (added.size() >= shortest_plural && added.ends_with('s') && !added.ends_with("ss")) form.pop_back();
+}
+
+void append_word(std::string& form, std::string_view word) {
+  std::string plain;
+  std::copy_if(word.begin(), word.end(), std::back_inserter(plain), is_letter_or_digit);
+  make_singular(plain);
+  form += plain;
 }
 
 }  // namespace

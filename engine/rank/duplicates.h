@@ -6,8 +6,9 @@
 
 namespace halfword {
 
-/// A text without what different people write differently: spaces, ASCII punctuation, and an s at the end of a word.
-/// Two texts with the same plain form are near-duplicates, such as `dvd player`, `dvd-player` and `dvd players`.
+/// A text without what different people write differently: spaces, ASCII punctuation, and the plural of a word.
+/// Two texts with the same plain form are near-duplicates, such as `dvd player`, `dvd-player` and `dvd players`, or
+/// `watch battery` and `watches batteries`.
 std::string plain_form(std::string_view text);
 
 /// Which texts were shown already, but for near-duplicates.

@@ -54,11 +54,23 @@ struct Policy {
   double corrected_least_odds{};
   double corrected_most_completed{};
   double corrected_count{};
+  double corrected_beam_factor{};
   double corrected_word_slack{};
   double corrected_least_gain{};
   double corrected_unknown_count{};
   double corrected_new_words{};
   double corrected_most_steps{};
+  // The typed words in another order.
+  double reordered_most_queries{};
+  double reordered_log_probability{};
+  double reordered_most_checked{};
+  double reordered_most_begun{};
+  double reordered_count{};
+  // Chinese by its pinyin.
+  double pinyin_most_queries{};
+  double pinyin_log_probability{};
+  double pinyin_fewest_characters{};
+  double pinyin_count{};
   // What is shown.
   double page{};
   double length_penalty{};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rank/duplicates.h"
+#include "sort.h"
 
 namespace halfword {
 namespace {
@@ -69,7 +70,7 @@ std::vector<std::size_t> by_likelihood(const Ranked& ranked) {
   // A damaged model may say what is no number.
   std::erase_if(places, [&](std::size_t place) { return std::isnan(ranked.scores[place]); });
   const std::vector<Proposal>& list = ranked.proposals.list();
-  std::sort(places.begin(), places.end(), [&](std::size_t left, std::size_t right) {
+  sort_list(places, [&](std::size_t left, std::size_t right) {
     const double difference = ranked.scores[left] - ranked.scores[right];
     return difference != 0.0 ? difference > 0.0 : list[left].text < list[right].text;
   });
@@ -102,7 +103,7 @@ std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const
     const double added = characters_from(list[place].text, list[place].matched);
     order[place] = ranked.scores[place] - policy.length_penalty * added;
   }
-  std::sort(chosen.begin(), chosen.end(), [&](std::size_t left, std::size_t right) {
+  sort_list(chosen, [&](std::size_t left, std::size_t right) {
     return order[left] != order[right] ? order[left] > order[right] : list[left].text < list[right].text;
   });
   chosen.resize(std::min(chosen.size(), ranked.request.options.count));

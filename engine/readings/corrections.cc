@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "sort.h"
 #include "text/characters.h"
 
 namespace halfword {
@@ -217,7 +218,7 @@ class Corrections::Reader {
 
   /// Keep the best paths, and the one as typed.
   void cut(std::vector<Path>& paths) const {
-    std::sort(paths.begin(), paths.end(), is_likelier);
+    sort_list(paths, is_likelier);
     const auto most = static_cast<std::size_t>(policy_.corrected_beam);
     if (paths.size() <= most) return;
     const auto typed = std::find_if(paths.begin(), paths.end(), [](const Path& path) { return path.as_typed; });
@@ -228,7 +229,7 @@ class Corrections::Reader {
   }
 
   std::vector<Reading> chosen(std::vector<Path>& paths) const {
-    std::sort(paths.begin(), paths.end(), is_likelier);
+    sort_list(paths, is_likelier);
     const auto typed = std::find_if(paths.begin(), paths.end(), [](const Path& path) { return path.as_typed; });
     std::vector<Reading> readings;
     double best = 0.0;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "sort.h"
 #include "text/escape.h"
 
 namespace halfword {
@@ -65,7 +66,7 @@ std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mas
     if (!counts(entry) || score_of(entry) < least) continue;
     ranked.push_back({unescape(entry.text), score_of(entry) - mass, Origin::model});
   }
-  std::sort(ranked.begin(), ranked.end(), comes_first);
+  sort_list(ranked, comes_first);
   if (ranked.size() > count) ranked.resize(count);
   return ranked;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "readings/folding.h"
+#include "sort.h"
 #include "store/current_queries.h"
 #include "text/fold.h"
 
@@ -61,13 +62,14 @@ std::vector<PopularSource::Other> PopularSource::others(const Question& question
     // What a folded reading finds, the folding of the text as typed finds too.
     if (reading.kind != ReadingKind::folded) add_folded(question, reading, found);
   }
-  std::sort(found.begin(), found.end(), [](const Other& left, const Other& right) {
+  sort_list(found, [](const Other& left, const Other& right) {
     return left.query.text != right.query.text ? left.query.text < right.query.text : left.weight > right.weight;
   });
   const auto same = [](const Other& left, const Other& right) { return left.query.text == right.query.text; };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Other& left, const Other& right) { return left.weight > right.weight; });
+  sort_list(found, [](const Other& left, const Other& right) {
+    return left.weight != right.weight ? left.weight > right.weight : left.query.text < right.query.text;
+  });
   found.resize(std::min(found.size(), question.options.count));
   return found;
 }

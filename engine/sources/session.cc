@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sort.h"
+
 namespace halfword {
 
 Session::Session(std::span<const std::string> context) {
@@ -30,7 +32,7 @@ void Session::read_words() {
     });
     words_of_.push_back(words);
   }
-  std::sort(words_.begin(), words_.end(), [](const Word& left, const Word& right) { return left.text < right.text; });
+  sort_list(words_, [](const Word& left, const Word& right) { return left.text < right.text; });
   std::size_t kept = 0;
   for (const Word& word : words_) {
     if (kept > 0 && words_[kept - 1].text == word.text) {
@@ -53,7 +55,7 @@ void Session::read_pairs() {
     });
     pairs_.push_back(pair(before, edge));
   }
-  std::sort(pairs_.begin(), pairs_.end());
+  sort_list(pairs_);
 }
 
 Session::WordId Session::find(std::string_view word) const {

@@ -1,8 +1,10 @@
 #include "sources/spellings.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "sort.h"
+#include "text/letters.h"
 
 namespace halfword {
 namespace {
@@ -11,59 +13,6 @@ namespace {
 struct LikelyText {
   std::string text;
   double probability;
-};
-
-bool is_ascii(char byte) { return static_cast<unsigned char>(byte) < 128; }
-
-bool is_small(char byte) { return byte >= 'a' && byte <= 'z'; }
-
-/// Whether a byte is a letter or a digit, or not ASCII.
-bool is_letter(char byte) {
-  return !is_ascii(byte) || is_small(byte) || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
-}
-
-/// Take `start` off the front of `text`; false where that is not how it begins.
-bool take(std::string_view& text, std::string_view start) {
-  if (!text.starts_with(start)) return false;
-  text.remove_prefix(start.size());
-  return true;
-}
-
-/// A text without `http://` and `www.` at its beginning, whole or in part.
-std::string_view without_lead(std::string_view text) {
-  if (take(text, "http")) {
-    take(text, "s");
-    take(text, ":");
-    while (take(text, "/")) continue;
-  }
-  if (take(text, "www") && !take(text, ".")) take(text, " ");
-  return text;
-}
-
-/// Reads the letters of a text one by one, those left out that only repeat the one before.
-class LetterReader {
- public:
-  explicit LetterReader(std::string_view text) : rest_(text) {}
-
-  /// Whether there was one more; it is `letter` then.
-  bool next() {
-    for (; !rest_.empty(); rest_.remove_prefix(1)) {
-      const char byte = rest_.front();
-      if (!is_letter(byte) || (byte == letter && is_ascii(byte))) continue;
-      letter = byte;
-      rest_.remove_prefix(1);
-      return true;
-    }
-    return false;
-  }
-
-  /// What comes after the letter.
-  std::string_view rest() const { return rest_; }
-
-  char letter = 0;
-
- private:
-  std::string_view rest_;
 };
 
 /// How the letters of a text compare with others, looking only at as many as those are: below 0, 0 or above.
@@ -108,19 +57,6 @@ std::string_view beyond(std::string_view query, const TypedLetters& typed) {
   return rest;
 }
 
-/// The domain at the end of a text, like `.com` or `.co.uk`, or nothing.
-std::string_view domain_of(std::string_view text) {
-  const std::size_t dot = text.rfind('.');
-  if (dot == std::string_view::npos) return {};
-  const std::string_view name = text.substr(dot + 1);
-  if (name.size() < 2 || name.size() > 4 || !std::all_of(name.begin(), name.end(), is_small)) return {};
-  constexpr std::array<std::string_view, 7> second_level{".ac", ".co", ".com", ".edu", ".gov", ".net", ".org"};
-  for (const std::string_view each : second_level) {
-    if (name.size() == 2 && text.substr(0, dot).ends_with(each)) return text.substr(dot - each.size());
-  }
-  return text.substr(dot);
-}
-
 /// What is to be added to a text to make it an address.
 std::string_view domain_after(std::string_view text, std::string_view common_domain) {
   if (!domain_of(text).empty() || common_domain.empty()) return {};
@@ -150,7 +86,7 @@ std::vector<std::string> ways_on(std::string_view query, const TypedLetters& typ
 
 /// Bring texts that are the same together, their probabilities added.
 void merge(std::vector<LikelyText>& texts) {
-  std::sort(texts.begin(), texts.end(), [](const auto& left, const auto& right) { return left.text < right.text; });
+  sort_list(texts, [](const auto& left, const auto& right) { return left.text < right.text; });
   std::size_t kept = 0;
   for (LikelyText& each : texts) {
     if (kept > 0 && texts[kept - 1].text == each.text) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -169,7 +171,7 @@ void CurrentQueries::add_itself(std::string_view text, std::size_t count, TypedQ
   typed.distinct += 1.0;
   typed.itself = itself;
   typed.queries.push_back({std::string(text), itself, since});
-  std::sort(typed.queries.begin(), typed.queries.end(), [](const TypedQuery& left, const TypedQuery& right) {
+  sort_list(typed.queries, [](const TypedQuery& left, const TypedQuery& right) {
     return left.count != right.count ? left.count > right.count : left.text < right.text;
   });
   if (typed.queries.size() > count) typed.queries.pop_back();

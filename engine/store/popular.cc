@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <utility>
 
 namespace halfword {
 namespace {
@@ -59,17 +60,21 @@ std::string end_of(std::string_view prefix) {
 
 PopularArrays build_popular(std::vector<Counted> queries) {
   std::sort(queries.begin(), queries.end());
-  const auto same = [](const Counted& left, const Counted& right) { return left.first == right.first; };
-  if (std::adjacent_find(queries.begin(), queries.end(), same) != queries.end()) {
-    throw std::invalid_argument("a query is listed twice");
-  }
   std::vector<std::string_view> texts(queries.size());
   std::transform(queries.begin(), queries.end(), texts.begin(),
                  [](const Counted& each) -> std::string_view { return each.first; });
+  std::vector<std::uint32_t> counts(queries.size());
+  std::transform(queries.begin(), queries.end(), counts.begin(), [](const Counted& each) { return each.second; });
+  return build_popular(texts, std::move(counts));
+}
+
+PopularArrays build_popular(std::span<const std::string_view> sorted, std::vector<std::uint32_t> counts) {
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    throw std::invalid_argument("a query is listed twice");
+  }
   PopularArrays arrays;
-  arrays.texts = build_sorted_texts(texts);
-  arrays.count.reserve(queries.size());
-  for (const Counted& query : queries) arrays.count.push_back(query.second);
+  arrays.texts = build_sorted_texts(sorted);
+  arrays.count = std::move(counts);
   build_blocks(arrays);
   build_range_max(arrays);
   return arrays;

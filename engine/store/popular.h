@@ -28,6 +28,9 @@ struct PopularArrays {
 /// Build the index; the queries may come in any order, but each must be there only once.
 PopularArrays build_popular(std::vector<std::pair<std::string, std::uint32_t>> queries);
 
+/// The same from sorted queries.
+PopularArrays build_popular(std::span<const std::string_view> sorted, std::vector<std::uint32_t> counts);
+
 /// A query and its count.
 struct TypedQuery {
   std::string text;

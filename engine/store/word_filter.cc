@@ -28,9 +28,9 @@ void visit_places(std::string_view word, std::size_t bits, const Visit& visit) {
 
 }  // namespace
 
-std::vector<std::uint64_t> build_word_filter(std::span<const std::string> words) {
+std::vector<std::uint64_t> build_word_filter(std::span<const std::string_view> words) {
   std::vector<std::uint64_t> filter(std::max<std::size_t>(16, words.size() * bits_per_word / 64 + 1));
-  for (const std::string& word : words) {
+  for (const std::string_view word : words) {
     visit_places(word, filter.size() * 64, [&](std::size_t bit) {
       filter[bit / 64] |= std::uint64_t{1} << (bit % 64);
       return true;

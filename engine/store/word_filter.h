@@ -11,7 +11,7 @@
 namespace halfword {
 
 /// The bits of a Bloom filter over words, as an array of a model file.
-std::vector<std::uint64_t> build_word_filter(std::span<const std::string> words);
+std::vector<std::uint64_t> build_word_filter(std::span<const std::string_view> words);
 
 /// Which words occur in some queries, as a Bloom filter: a word that occurs is always known; of those that do not,
 /// about one in 1,400 is taken for known.

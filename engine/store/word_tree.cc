@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "sort.h"
 #include "text/characters.h"
 
 namespace halfword {
@@ -33,7 +34,7 @@ std::vector<SpelledWord> sorted_words(const std::vector<std::pair<std::string, s
   std::vector<SpelledWord> list;
   list.reserve(words.size());
   for (const auto& [word, count] : words) list.push_back({spelled(word), count});
-  std::sort(list.begin(), list.end(), [](const auto& left, const auto& right) { return left.letters < right.letters; });
+  sort_list(list, [](const auto& left, const auto& right) { return left.letters < right.letters; });
   const auto same = [](const auto& left, const auto& right) { return left.letters == right.letters; };
   if (std::adjacent_find(list.begin(), list.end(), same) != list.end()) {
     throw std::invalid_argument("a word is listed twice");

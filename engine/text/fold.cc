@@ -19,11 +19,38 @@ bool is_hangul(char32_t code) {
   return (code >= first_syllable && code <= last_syllable) || (code >= first_lead && code <= last_jamo);
 }
 
+/// What a character is in the key of a text.
+struct FoldedCharacter {
+  char32_t character;
+  std::string_view key;
+};
+
+/// The table, as it can be searched.
+std::vector<FoldedCharacter> read_table() {
+  std::vector<FoldedCharacter> table;
+  table.reserve(fold_table_size);
+  char32_t character = 0;
+  for (std::string_view rest = fold_table; !rest.empty();) {
+    char32_t distance = 0;
+    for (bool last = false; !last; rest.remove_prefix(1)) {
+      const auto digit = static_cast<unsigned char>(rest.front());
+      distance = distance << 7 | (digit & 127U);
+      last = digit < 128;
+    }
+    const auto size = static_cast<std::size_t>(rest.front());
+    character += distance;
+    table.push_back({character, rest.substr(1, size)});
+    rest.remove_prefix(size + 1);
+  }
+  return table;
+}
+
 /// Append what the table has for a character, or the character itself.
 void append_folded(char32_t code, std::string_view character, std::string& key) {
+  static const std::vector<FoldedCharacter> table = read_table();
   const auto is_before = [](const FoldedCharacter& entry, char32_t wanted) { return entry.character < wanted; };
-  const auto found = std::lower_bound(fold_table.begin(), fold_table.end(), code, is_before);
-  key += found != fold_table.end() && found->character == code ? found->key : character;
+  const auto found = std::lower_bound(table.begin(), table.end(), code, is_before);
+  key += found != table.end() && found->character == code ? found->key : character;
 }
 
 void append_character(std::string_view character, Hyphen hyphen, std::string& key) {

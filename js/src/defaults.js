@@ -15,7 +15,8 @@ export const DEFAULTS = {
   invent: "careful",
   deadline_ms: null,
   fold: true,
-  typos: "off",
+  typos: "auto",
+  order: "any",
   echo: false,
 };
 /** By option: whether it is a whole number, its lowest and its highest value.
@@ -34,6 +35,7 @@ export const RANGES = {
 export const CHOICES = {
   invent: ["never", "careful", "freely"],
   typos: ["auto", "off"],
+  order: ["any", "as typed"],
 };
 export const MAY_BE_NULL = ["deadline_ms", "haste", "min_probability", "retrace"];
 /** Earlier queries that are looked at, and characters of the longest of them. */
@@ -69,7 +71,7 @@ export const POLICY = {
   folded_log_probability: [-1.0, -30.0, 0.0],
   composing_log_probability: [-0.7, -30.0, 0.0],
   folded_most_readings: [2.0, 1.0, 100.0],
-  corrected_most_queries: [300.0, 0.0, 1000000.0],
+  corrected_most_queries: [30.0, 0.0, 1000000.0],
   corrected_edit_cost: [3.0, 0.0, 30.0],
   corrected_fewest_letters: [2.0, 1.0, 100.0],
   corrected_letters_for_two: [5.0, 1.0, 100.0],
@@ -81,14 +83,24 @@ export const POLICY = {
   corrected_most_readings: [8.0, 0.0, 100.0],
   corrected_band: [30.0, 0.0, 30.0],
   corrected_more_odds: [0.0, -100.0, 100.0],
-  corrected_least_odds: [-2.5, -100.0, 100.0],
-  corrected_most_completed: [3.0, 0.0, 100.0],
+  corrected_least_odds: [-4.5, -100.0, 100.0],
+  corrected_most_completed: [2.0, 0.0, 100.0],
   corrected_count: [6.0, 1.0, 100.0],
+  corrected_beam_factor: [0.1, 0.01, 100.0],
   corrected_word_slack: [6.0, 0.0, 30.0],
   corrected_least_gain: [-10.0, -30.0, 30.0],
   corrected_unknown_count: [0.1, 1e-06, 1.0],
   corrected_new_words: [-2.0, -30.0, 0.0],
   corrected_most_steps: [400.0, 0.0, 10000000.0],
+  reordered_most_queries: [10.0, 0.0, 1000000.0],
+  reordered_log_probability: [-4.0, -30.0, 0.0],
+  reordered_most_checked: [200.0, 0.0, 1000000.0],
+  reordered_most_begun: [8.0, 0.0, 1000.0],
+  reordered_count: [3.0, 0.0, 100.0],
+  pinyin_most_queries: [10.0, 0.0, 1000000.0],
+  pinyin_log_probability: [-0.7, -30.0, 0.0],
+  pinyin_fewest_characters: [2.0, 1.0, 100.0],
+  pinyin_count: [8.0, 0.0, 100.0],
   page: [10.0, 1.0, 100.0],
   length_penalty: [0.05, -1.0, 10.0],
   min_probability: [0.002, 0.0, 1.0],

@@ -23,6 +23,7 @@ export class OptionError extends Error {
  * @property {number | null} [deadline_ms] return the best found by then
  * @property {boolean} [fold] also offer what differs in accents, apostrophes or hyphens
  * @property {"auto" | "off"} [typos] correct typing mistakes
+ * @property {"any" | "as typed"} [order] also offer queries that hold the typed words in another order
  * @property {boolean} [echo]
  */
 
@@ -42,6 +43,7 @@ export function engineOptions(given) {
     min_probability: options.min_probability ?? -1,
     invent: CHOICES.invent.indexOf(String(options.invent)),
     typos: Number(options.typos === "auto"),
+    any_order: Number(options.order === "any"),
     deadline_ms: options.deadline_ms ?? 0,
   };
 }

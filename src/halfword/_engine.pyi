@@ -20,6 +20,12 @@ class ModelFile:
 
     def __init__(self, path: str, places: dict[str, ArrayPlace]) -> None: ...
 
+class TextFinder:
+    """Finds texts in a column of them."""
+
+    def __init__(self, text: object, begin: object, order: object) -> None: ...
+    def find(self, text: str) -> int: ...
+
 class SearchOptions:
     """How wide, how far back and how long to search."""
 
@@ -38,6 +44,7 @@ class SearchOptions:
     echo: bool
     fold: bool
     typos: bool
+    any_order: bool
 
     def __init__(self) -> None: ...
 
@@ -220,6 +227,63 @@ KNOWN_AT_A_GLANCE: int
 def parallel_for(size: int, threads: int, work: Callable[[int], None]) -> None:
     """Call `work` as a batch calls the search."""
 
+class CountedNgrams:
+    """All n-grams of a corpus; `halfword.training.counted` tells what for."""
+
+    order: int
+    in_files: bool
+    def size(self, order: int) -> int: ...
+    def adjust(self) -> None: ...
+    def times(self, order: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return the adjusted counts of the n-grams kept, and how many have each."""
+
+    def unigram_counts(self) -> NDArray[np.uint64]: ...
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return all pairs of pieces: the first piece, the second piece and the count of each."""
+
+    def keep_allowed(self) -> None: ...
+    def prune(
+        self,
+        discounts: NDArray[np.float64],
+        unigram: NDArray[np.float64],
+        room: float,
+        bytes_per_ngram: float,
+        bytes_per_backoff: float,
+    ) -> None: ...
+    def backoffs(self, top: int, discounts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the totals of the contexts below the order `top`, by log-odds in thousandths from −32,768 on."""
+
+    def arrays(
+        self,
+        bits: int,
+        wide: bool,
+        gains: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]],
+        backoffs: NDArray[np.uint8],
+    ) -> dict[str, tuple[str, bytes]]: ...
+
+class NgramCounter:
+    """Counts n-grams of queries that come in batches."""
+
+    def __init__(
+        self,
+        order: int,
+        vocabulary: int,
+        begin: int,
+        end: int,
+        least_count: int,
+        folder: str,
+        memory: int,
+        threads: int = 0,
+    ) -> None: ...
+    def add_texts(self, segmenter: Segmenter, texts: Sequence[str], counts: NDArray[np.uint64]) -> None: ...
+    def add_columns(
+        self, segmenter: Segmenter, text: NDArray[np.uint8], begins: NDArray[np.uint64], counts: NDArray[np.uint64]
+    ) -> None: ...
+    def add_pieces(
+        self, pieces: NDArray[np.uint32], lengths: NDArray[np.uint32], counts: NDArray[np.uint64]
+    ) -> None: ...
+    def finish(self) -> CountedNgrams: ...
+
 def belief_names() -> list[str]:
     """Return the names of the features of corrections, those known at a glance first."""
 
@@ -250,3 +314,25 @@ def multiply_int8(kernels: str, weights: bytes, outputs: int, inputs: bytes, row
 
 def popular_arrays(queries: Sequence[tuple[str, int]]) -> dict[str, tuple[str, bytes]]:
     """Return the arrays of an index over (query, count) pairs, each with its element type."""
+
+_Table = tuple[object, object, object]
+_Arrays = dict[str, tuple[str, bytes]]
+
+def byte_order(text: object, begin: object) -> bytes: ...
+def sum_tables(tables: list[_Table]) -> tuple[bytes, bytes, bytes]: ...
+def index_arrays(table: _Table, order: object) -> _Arrays: ...
+def letter_arrays(table: _Table, order: object, left_out: object, share: float) -> tuple[bytes, bytes]: ...
+def word_columns(table: _Table) -> tuple[bytes, bytes, bytes, bytes, bytes, bytes]: ...
+def character_counts(table: _Table) -> list[tuple[str, int]]: ...
+def word_list_arrays(
+    text: object, begin: object, marked: object, also: list[str], background: list[str]
+) -> _Arrays: ...
+def tree_arrays(text: object, begin: object, count: object, more: list[str]) -> _Arrays: ...
+def marked_queries(
+    table: _Table, text: object, begin: object, marked: object, singles: object, most_single: int
+) -> bytes: ...
+def pair_columns(table: _Table, words: list[str], most: int) -> tuple[bytes, bytes, bytes]: ...
+def mined_pairs(
+    table: _Table, starts: object, numbers: object, shortest: int, most_edits: int
+) -> list[tuple[int, int]]: ...
+def are_alike(typed: str, meant: str, shortest: int, most_edits: int) -> bool: ...

@@ -15,6 +15,7 @@ from halfword.core.word_sets import WordSets
 
 SHIPPED = Path(__file__).parent.parent / "models" / "harm.txt"
 ALL = "all"
+SPELLED = 3  # single characters in a row that may be a word, as in `s e x`
 _NOTHING = r"(?!)"  # a pattern that is found nowhere
 
 
@@ -139,6 +140,27 @@ class Blocklist:
             return False
         ways = readings(text)
         return any(layer.blocks_one(ways) for layer in self._layers if layer.may_block(ways))
+
+    @property
+    def reads_words_alone(self) -> bool:
+        """Tell whether `suspects` says enough of a text: no rule spans two words letter by letter."""
+        return " " not in self._anywhere.pattern
+
+    def suspects(self, word: str) -> tuple[bool, int]:
+        """Tell whether a text may be blocked for one of its words, and how many single characters that word may be.
+
+        A text that is blocked holds a suspected word, or words of at least `SPELLED` single characters together. So
+        most of many texts are known to be harmless from their words.
+        """
+        if word.isascii() and word.isalpha() and len(word) > 1:
+            is_found = word in self._triggers or word in self._unfinished or self._anywhere.search(word) is not None
+            return is_found, 0
+        ways = readings(word)
+        parts = {part for way in ways for part in (*way, " ".join(way))}
+        may_be = not (self._triggers.isdisjoint(parts) and self._unfinished.isdisjoint(parts)) or any(
+            self._anywhere.search(part) for part in parts
+        )
+        return may_be, max(sum(len(part) == 1 for part in way) for way in ways)
 
     def refuses(self, prefix: str) -> bool:
         """Tell whether whatever begins with a normalised `prefix` is blocked.

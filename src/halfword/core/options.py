@@ -26,6 +26,13 @@ class Typos(StrEnum):
     OFF = "off"
 
 
+class Order(StrEnum):
+    """Whether queries are offered that hold the typed words in another order."""
+
+    ANY = "any"
+    AS_TYPED = "as typed"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """How wide, how far back and how long to search. A model of popularity alone uses `count`, `fold` and `echo`."""
@@ -46,7 +53,8 @@ class SearchOptions:
     invent: Invent = option(Invent.CAREFUL, "Offer words that nobody typed: never, careful (likely ones) or freely.")
     deadline_ms: float | None = None  # return the best found by then
     fold: bool = True  # also offer what differs from the prefix in accents, apostrophes, hyphens or half a syllable
-    typos: Typos = option(Typos.OFF, "Correct mistakes: auto or off.", rare=True)
+    typos: Typos = option(Typos.AUTO, "Correct mistakes: auto or off.", rare=True)
+    order: Order = option(Order.ANY, "Offer queries with the typed words in this order: any or as typed.", rare=True)
     echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
 
     def __post_init__(self) -> None:
@@ -71,6 +79,7 @@ class SearchFields(TypedDict, total=False):
     deadline_ms: float | None
     fold: bool
     typos: Typos | str
+    order: Order | str
     echo: bool
 
 
@@ -84,7 +93,7 @@ _RANGES: dict[str, tuple[type, float, float]] = {
     "min_probability": (float, 0.0, 1.0),
     "deadline_ms": (float, 0.001, 3_600_000),
 }
-_CHOICES: dict[str, type[StrEnum]] = {"invent": Invent, "typos": Typos}
+_CHOICES: dict[str, type[StrEnum]] = {"invent": Invent, "typos": Typos, "order": Order}
 _MAY_BE_NONE = {"retrace", "haste", "min_probability", "deadline_ms"}
 
 

@@ -50,7 +50,7 @@ class Policy:
     folded_most_readings: float = 2.0  # texts besides the one as typed that a search sets out from
     # Typing mistakes: how much work is done to find corrections (chosen so that little is missed of what unlimited work
     # finds on validation rows, docs/research/typos.md). How far a correction is believed is fitted, not chosen.
-    corrected_most_queries: float = 300.0  # looked for where fewer queries than this go on from the text as typed
+    corrected_most_queries: float = 30.0  # looked for where fewer queries than this go on from the text as typed
     corrected_edit_cost: float = 3.0  # nats of the likeliest mistakes; others cost more (`training/channel.py`)
     corrected_fewest_letters: float = 2.0  # a shorter word is left as it is
     corrected_letters_for_two: float = 5.0  # two mistakes in one word are looked for from this length on,
@@ -63,14 +63,27 @@ class Policy:
     corrected_most_readings: float = 8.0  # corrections that are glanced at
     corrected_band: float = 30.0  # nats by which a further correction may be less likely than the best one
     corrected_more_odds: float = 0.0  # nats added to the odds of every correction: more of them, or fewer
-    corrected_least_odds: float = -2.5  # logarithm of the odds that a correction must have at a glance to be completed,
-    corrected_most_completed: float = 3.0  # and the number of corrections that are
+    corrected_least_odds: float = -4.5  # logarithm of the odds that a correction must have at a glance to be completed,
+    corrected_most_completed: float = 2.0  # and the number of corrections that are
     corrected_count: float = 6.0  # completions of a correction that are looked for
+    corrected_beam_factor: float = 0.1  # the beam of their search, as a multiple of SearchOptions.beam
     corrected_word_slack: float = 6.0  # nats by which a near word, less its mistakes, may be rarer than the typed one
     corrected_least_gain: float = -10.0  # nats by which a correction must be likelier than the text as typed
     corrected_unknown_count: float = 0.1  # how often a word was typed, so to say, that nobody typed
     corrected_new_words: float = -2.0  # nats for a word after which the beginning is one that nobody typed
     corrected_most_steps: float = 400.0  # in the tree of words, for one prefix
+    # Known queries that hold the typed words in another order (docs/research/typos.md).
+    reordered_most_queries: float = 10.0  # looked for where fewer queries than this go on from the text as typed
+    reordered_log_probability: float = -4.0  # log p(one of them is meant | none of what goes on from the text is)
+    reordered_most_checked: float = 200.0  # queries that are looked at for one prefix
+    reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
+    reordered_count: float = 3.0  # queries that are offered
+    # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
+    # meant, not how it was typed).
+    pinyin_most_queries: float = 10.0  # looked for where fewer queries than this go on from the text as typed
+    pinyin_log_probability: float = -0.7  # log p(one of them is meant | none of what goes on from the text is)
+    pinyin_fewest_characters: float = 2.0  # that must be typed, the last one a Latin letter
+    pinyin_count: float = 8.0  # keys that are looked at
     # What is shown.
     page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same
     length_penalty: float = 0.05  # nats per added character in the order of the answers: a short beginning helps more
@@ -142,11 +155,21 @@ LIMITS: dict[str, tuple[float, float]] = {
     "corrected_least_odds": (-100.0, 100.0),
     "corrected_most_completed": (0.0, 100.0),
     "corrected_count": (1.0, 100.0),
+    "corrected_beam_factor": _FACTOR,
     "corrected_word_slack": (0.0, 30.0),
     "corrected_least_gain": (-30.0, 30.0),
     "corrected_unknown_count": (1e-6, 1.0),
     "corrected_new_words": (-30.0, 0.0),
     "corrected_most_steps": (0.0, 1e7),
+    "reordered_most_queries": _COUNT,
+    "reordered_log_probability": (-30.0, 0.0),
+    "reordered_most_checked": (0.0, 1e6),
+    "reordered_most_begun": (0.0, 1000.0),
+    "reordered_count": (0.0, 100.0),
+    "pinyin_most_queries": _COUNT,
+    "pinyin_log_probability": (-30.0, 0.0),
+    "pinyin_fewest_characters": (1.0, 100.0),
+    "pinyin_count": (0.0, 100.0),
     "page": (1.0, 100.0),
     "length_penalty": (-1.0, 10.0),
     "min_probability": (0.0, 1.0),

@@ -15,6 +15,7 @@ import pyarrow.parquet as parquet
 
 from halfword.core.errors import LogError, OptionError, OutputError, require
 from halfword.core.interrupts import undisturbed
+from halfword.core.machine import machine_memory
 from halfword.core.progress import Event, Progress
 from halfword.data.log_format import LogFile
 from halfword.data.read_log import SCHEMA
@@ -36,7 +37,7 @@ def duckdb_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Pro
         )
     connection = ibis.duckdb.connect(
         folder / "log.duckdb",
-        memory_limit=f"{min(MOST_MEMORY, _physical_memory() // 2) >> 20}MB",
+        memory_limit=f"{min(MOST_MEMORY, machine_memory() // 2) >> 20}MB",
         temp_directory=str(folder / "spill"),
         preserve_insertion_order=False,
     )
@@ -174,7 +175,3 @@ def _log_errors() -> Iterator[None]:
         if found := re.search(r"halfword\.core\.errors\.LogError: (.*)", str(error)):
             raise LogError(found[1]) from error
         raise
-
-
-def _physical_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

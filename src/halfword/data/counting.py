@@ -28,7 +28,9 @@ def count_queries(connection: Any, log: Any, files: list[LogFile], options: Prep
     """Return how often each query was typed in each split."""
     rows = log.filter(log.problem.isnull())
     typed = number_of(rows["count"].sum())
-    if typed < SMALL_LOG:  # a large log would be sorted again for each look at it
+    if options.keep_repeats:
+        rows, by = split_counts(rows, options.split, files)
+    elif typed < SMALL_LOG:  # a large log would be sorted again for each look at it
         rows, by = split_counts(_without_repeats(rows, files), options.split, files)
     else:
         rows, by = split_counts(rows, options.split, files)

@@ -15,7 +15,7 @@ A folder of plain query files is read as well (`text_folder.py`).
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 from halfword.core.errors import DatasetError, OptionError, require
 from halfword.core.progress import Progress, quiet
 from halfword.core.text import DEFAULT, PROFILES, Profile
-from halfword.data.sessions import CONTEXT, TypedRow, with_context
+from halfword.data.query_table import QueryTable
+from halfword.data.sessions import CONTEXT, TypedRow, TypedRows, with_context
 
 if TYPE_CHECKING:
     from halfword.data.options import PrepareOptions
@@ -34,6 +35,7 @@ FORMAT = 1
 QUERIES = "queries.parquet"
 SESSIONS = "sessions.parquet"
 ABOUT = "dataset.json"
+_SESSION_ROWS = 1 << 22  # that are read at a time
 LEARN = "learn"  # the column of how often a query may be learned when all rows are
 
 
@@ -116,7 +118,15 @@ class Dataset(ABC):
         """
         return []
 
-    def typed_rows(self, split: Split, size: int = CONTEXT) -> list[TypedRow]:
+    def numbered_sessions(self, split: Split) -> Iterator[tuple[Any, Any]] | None:
+        """Yield the rows of all sessions in batches, or return None where they are not stored as numbers.
+
+        A batch is two buffers: whether a session begins at a row (U8), and the place of its query in the table of the
+        split (U32). Its first row is the last one of the batch before.
+        """
+        return None
+
+    def typed_rows(self, split: Split, size: int = CONTEXT) -> Sequence[TypedRow]:
         """Return every row with at most `size` queries before it in its session; without any if none is known."""
         return list(with_context(self.sessions(split), size)) or [TypedRow(query) for query in self.rows(split)]
 
@@ -124,9 +134,17 @@ class Dataset(ABC):
         """Return how most people write a query, for those that they write with capitals."""
         return {}
 
+    def table(self, split: Split) -> QueryTable:
+        """Return the counts of a split as a table, which takes far less memory."""
+        return QueryTable.of(self.counts(split))
+
     def learnable(self, split: Split) -> dict[str, int]:
         """Return how often each query of a split may be learned; nothing if the split is empty."""
         return self.counts(split)
+
+    def all_table(self) -> QueryTable:
+        """Return `all_counts` as a table."""
+        return QueryTable.of(self.all_counts())
 
     def all_counts(self) -> dict[str, int]:
         """Return how often each query may be learned in all splits together, the most frequent first."""
@@ -169,6 +187,23 @@ class PreparedFolder(Dataset):
             raise DatasetError(f"{path} holds no {split} queries; prepare a larger log or change its splits")
         return counts
 
+    def table(self, split: Split) -> QueryTable:
+        table = self._table(split, "count")
+        return table if len(table) else QueryTable.of(self.counts(split))  # which says what is missing
+
+    def all_table(self) -> QueryTable:
+        from halfword import _engine
+
+        tables = [self._learnable_table(split) for split in Split]
+        return QueryTable(*_engine.sum_tables([table.columns for table in tables]))
+
+    def _learnable_table(self, split: Split) -> QueryTable:
+        if self._has_column(LEARN):
+            return self._table(split, LEARN)
+        if split is Split.TEST and self._leaves_out_rare():
+            return QueryTable.of(self.learnable(split))
+        return self._table(split, "count")
+
     def displays(self) -> dict[str, str]:
         if not self._has_column("display"):
             return {}
@@ -203,6 +238,32 @@ class PreparedFolder(Dataset):
             sessions[-1].append(texts[number])
         return sessions
 
+    def numbered_sessions(self, split: Split) -> Iterator[tuple[Any, Any]] | None:
+        return self._session_batches(split) if (self.path / SESSIONS).exists() else None
+
+    def _session_batches(self, split: Split) -> Iterator[tuple[Any, Any]]:
+        pa, compute = require("pyarrow", "prepare"), require("pyarrow.compute", "prepare")
+        last = None
+        with self._readable(SESSIONS) as parquet, parquet.ParquetFile(self.path / SESSIONS) as file:
+            for batch in file.iter_batches(_SESSION_ROWS, columns=["split", "starts", "query"]):
+                batch = batch.filter(compute.equal(batch["split"], str(split))).select(["starts", "query"])
+                whole = batch if last is None else pa.concat_batches([last, batch])
+                if len(batch):
+                    last = batch.slice(len(batch) - 1)
+                    starts, numbers = whole["starts"].cast(pa.uint8()), whole["query"].cast(pa.uint32())
+                    yield _buffer_of(starts), _buffer_of(numbers)
+
+    def typed_rows(self, split: Split, size: int = CONTEXT) -> Sequence[TypedRow]:
+        starts: list[bool] = []
+        numbers: list[int] = []
+        for some_starts, some_numbers in self.numbered_sessions(split) or ():
+            again = 1 if numbers else 0  # the last row of the batch before
+            starts += map(bool, memoryview(some_starts)[again:])
+            numbers += memoryview(some_numbers).cast("I")[again:].tolist()
+        if not numbers:
+            return super().typed_rows(split, size)
+        return TypedRows.of(list(self.table(split)), numbers, starts, size)
+
     def about(self) -> dict[str, Any]:
         return read_about(self.path)
 
@@ -223,6 +284,13 @@ class PreparedFolder(Dataset):
             table = parquet.read_table(self.path / QUERIES, columns=["query", column], filters=filters)
         return dict(zip(table["query"].to_pylist(), table[column].to_pylist(), strict=True))
 
+    def _table(self, split: Split, column: str) -> QueryTable:
+        """Return the positive numbers in a column of a split, by query, without a Python object for each."""
+        with self._readable() as parquet:
+            filters = [("split", "==", str(split)), (column, ">", 0)]
+            table = parquet.read_table(self.path / QUERIES, columns=["query", column], filters=filters)
+            return QueryTable.of_arrow(table["query"], table[column])
+
     def _has_column(self, name: str) -> bool:
         with self._readable() as parquet:
             return name in parquet.read_schema(self.path / QUERIES).names
@@ -241,6 +309,12 @@ class PreparedFolder(Dataset):
             yield parquet
         except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
             raise DatasetError(f"{path} cannot be read ({first_line(error)}); run `halfword prepare` again") from error
+
+
+def _buffer_of(values: Any) -> Any:
+    """Return the memory of an Arrow array of numbers."""
+    width = values.type.bit_width // 8
+    return memoryview(values.buffers()[1])[values.offset * width : (values.offset + len(values)) * width]
 
 
 def _profile_of(folder: Path) -> Profile:

@@ -12,10 +12,14 @@ from halfword.data.times import microseconds
 FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
     "query": "query q search search_query search_term search_terms searchterm keyword keywords term query_text "
-    "query_string search_string search_phrase search_text phrase title name product_name product",
-    "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id",
-    "time": "querytime query_time time timestamp date datetime ts created_at event_time",
-    "count": "count counts frequency freq searches search_count search_volume",
+    "query_string search_string search_phrase search_text phrase suchbegriff suchbegriffe suchanfrage suchwort requête "
+    "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht "
+    "title name product_name product",
+    "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id customer_id "
+    "kunde kundennummer nutzer benutzer utilisateur usuario utente gebruiker",
+    "time": "querytime query_time time timestamp date datetime ts created_at event_time datum zeit zeitpunkt "
+    "zeitstempel horodatage fecha tijd",
+    "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",
 }
 NAMED, BY_NAME, BY_CONTENT, ONLY = "as named", "by its name", "by its contents", "the only one"
 
@@ -28,8 +32,9 @@ class Columns:
     reasons: dict[str, str] = field(default_factory=dict)
 
 
-def is_header(cells: list[str], names: ColumnNames, others: bool = False) -> bool:
+def is_header(rows: Sequence[list[str]], names: ColumnNames, others: bool = False) -> bool:
     """Tell whether the first row of a table names its columns; a name that was asked for may mean `others`' columns."""
+    cells = rows[0]
     asked = [name for name in names.asked().values() if not name.isdigit()]
     if any(name in cells or not others for name in asked):
         return True
@@ -37,7 +42,16 @@ def is_header(cells: list[str], names: ColumnNames, others: bool = False) -> boo
         return False
     if len(cells) == 1:  # a plain list of queries may begin with the query "search"
         return _plain(cells[0]) == "query"
-    return any(_plain(cell) in KNOWN_NAMES["query"].split() for cell in cells)
+    return any(_plain(cell) in KNOWN_NAMES["query"].split() for cell in cells) or _stands_over_others(rows)
+
+
+def _stands_over_others(rows: Sequence[list[str]]) -> bool:
+    """Tell whether the first row has words where most others have times or numbers."""
+    below = [row for row in rows[1:] if len(row) == len(rows[0])]
+    return any(
+        cell.strip() and _kind([row[place] for row in below]) in ("time", "number")
+        for place, cell in enumerate(rows[0] if below else [])
+    )
 
 
 def named_columns(path: Path, header: tuple[str, ...], names: ColumnNames, others: bool = False) -> Columns:

@@ -152,7 +152,7 @@ def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnName
     rows = _rows_of_csv(lines, delimiter) if form is Format.CSV else [line.split("\t") for line in lines]
     if not rows:
         raise LogError(f"{path} holds no row; name a log that holds queries")
-    if is_header(rows[0], names, others):
+    if is_header(rows, names, others):
         header = tuple(cell.strip() for cell in rows[0])
         return _log_file(path, form, header, named_columns(path, header, names, others), delimiter)
     numbers, columns = columns_by_content(path, rows, names, others)

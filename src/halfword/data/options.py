@@ -140,6 +140,7 @@ class PrepareOptions:
     blocklist: Path | None = option(None, "Rules, one per line: what is left out.")
     removed: Path | None = option(None, "Queries that are left out, or a journal.", rare=True)
     block: tuple[str, ...] = option((), "Leave out this kind of harm, such as slurs.", commas=True, rare=True)
+    keep_repeats: bool = option(False, "Keep what a user typed just before, too.", rare=True)
     no_sessions: bool = option(False, "Do not keep who searched what after what.", rare=True)
     session_gap: float = option(30.0, "Minutes without a query after which a new session begins.", rare=True)
     engine: Engine = option(Engine.DUCKDB, "duckdb or spark.")

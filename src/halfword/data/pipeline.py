@@ -187,6 +187,7 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel, by: Sp
             "min_users": options.min_users,
             "min_count": options.min_count,
             "max_length": options.max_length,
+            "keep_repeats": options.keep_repeats,
             "session_gap": options.session_gap if session_files(files, options) else None,
             "blocklist": options.blocklist and options.blocklist.name,
             "block": list(options.block),

@@ -143,7 +143,7 @@ def sample_typed_rows(data: Dataset, options: EvaluateOptions) -> list[TypedRow]
     if not rows:
         raise DatasetError(f"{data.path} has no test query of {SHORTEST_QUERY} characters and more")
     if options.sample is None:
-        return rows
+        return list(rows)
     if options.sample > len(rows):
         raise OptionError(f"sample must be at most {len(rows)}, the rows of the test split, got {options.sample}")
     return random.Random(options.seed).sample(rows, options.sample)
@@ -155,7 +155,7 @@ def _rows_with_context(data: Dataset, size: int) -> list[TypedRow]:
         raise DatasetError(
             f"{data.path} holds no sessions; prepare a log that has users or times, without --no-sessions"
         )
-    return rows
+    return list(rows)
 
 
 class Asker:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Unpack
 from halfword.core.context import check_contexts, normalise_context
 from halfword.core.errors import MissingExtraError, ModelFileError, OptionError, TextError
 from halfword.core.model_file import Header, read_header
-from halfword.core.options import DEFAULTS, Invent, SearchFields, SearchOptions, Typos, with_fields
+from halfword.core.options import DEFAULTS, Invent, Order, SearchFields, SearchOptions, Typos, with_fields
 from halfword.core.policy import Policy
 from halfword.core.text import PROFILES, Profile, normalise_prefix
 from halfword.core.verify import check_arrays
@@ -238,6 +238,9 @@ def engine_options(options: SearchOptions) -> "_engine.SearchOptions":
             value = list(Invent).index(Invent(value))
         elif field == "typos":
             value = value == Typos.AUTO
+        elif field == "order":
+            converted.any_order = value == Order.ANY
+            continue
         setattr(converted, field, open_choices[field] if value is None else value)
     converted.adapt = options.haste is None
     return converted

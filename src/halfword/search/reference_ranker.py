@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from halfword.core.context import normalise_context
 from halfword.core.folding import covered, keys
-from halfword.core.options import DEFAULTS, Invent, SearchOptions, Typos
+from halfword.core.options import DEFAULTS, Invent, Order, SearchOptions, Typos
 from halfword.core.policy import Policy
 from halfword.core.text import normalise_prefix
 from halfword.core.words import words_in
@@ -53,6 +53,8 @@ from halfword.search.model import Answer, Completion
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import Readings, folded_queries
+from halfword.search.reference_order import PlainOrder
+from halfword.search.reference_pinyin import PlainPinyin
 from halfword.search.reference_selection import select
 from halfword.search.reference_session import PlainSession
 
@@ -275,6 +277,8 @@ class PlainPipeline:
     spellings: Opinion = lambda prefix: ()
     readings: Callable[[str], Readings] = lambda prefix: ()
     mistakes: "PlainMistakes | None" = None
+    other_order: "PlainOrder | None" = None
+    pinyin: "PlainPinyin | None" = None
     since: Mapping[str, float] = field(default_factory=dict)  # what live changes have added to the counts
 
     def complete(self, prefix: str, options: SearchOptions = DEFAULTS, *, context: Sequence[str] = ()) -> Answer:
@@ -304,12 +308,14 @@ class PlainPipeline:
     ) -> tuple[dict[str, Proposal], dict[str, float], set[str]]:
         """Return the proposals of all readings, their scores, and those that go on from a correction."""
         found, chances, none = self._ranked(prefix, session, options)
+        self._add_other_known(prefix, options, found, chances, none)
         mistakes = self.mistakes
         known = sum(query.startswith(prefix) for query in self.counts)
         if mistakes is None or options.typos is Typos.OFF or known >= self.policy.corrected_most_queries:
             return found, chances, set()
         corrections = mistakes.belief.worth_completing(prefix, mistakes.corrections.corrections(prefix))
-        fewer = replace(options, count=min(options.count, int(self.policy.corrected_count)))
+        beam = math.ceil(min(options.beam * self.policy.corrected_beam_factor, self.policy.widest_beam))
+        fewer = replace(options, count=min(options.count, int(self.policy.corrected_count)), beam=beam)
         branches = [self._ranked(each.text, session, fewer, corrected=True) for each in corrections]
         gains = [mistakes.log_probability(each.text) - mistakes.log_probability(prefix) for each in corrections]
         nones = [none, *(branch[2] for branch in branches)]
@@ -322,6 +328,28 @@ class PlainPipeline:
                     found[text], scores[text] = proposals[text], chance + belief
                     corrected.add(text)
         return found, scores, corrected
+
+    def _add_other_known(
+        self,
+        prefix: str,
+        options: SearchOptions,
+        found: dict[str, Proposal],
+        chances: dict[str, float],
+        none: float,
+    ) -> None:
+        """Add known queries that share what the ranker leaves to none of its proposals."""
+        policy, begun = self.policy, sum(query.startswith(prefix) for query in self.counts)
+        others: list[tuple[Mapping[str, int], float]] = []
+        if self.other_order is not None and options.order is Order.ANY and begun < policy.reordered_most_queries:
+            others.append((self.other_order.find(prefix), policy.reordered_log_probability))
+        if self.pinyin is not None and options.fold and begun < policy.pinyin_most_queries:
+            others.append((self.pinyin.find(prefix), policy.pinyin_log_probability))
+        for known, log_probability in others:
+            counts = {text: self.counts.get(text, 0) for text in known}
+            for text, matched in known.items():
+                if counts[text] > 0 and text not in found:
+                    found[text] = Proposal(count=counts[text], matched=matched)
+                    chances[text] = none + log_probability + math.log(counts[text] / sum(counts.values()))
 
     def _ranked(
         self, prefix: str, session: PlainSession, options: SearchOptions, *, corrected: bool = False

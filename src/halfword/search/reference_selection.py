@@ -8,13 +8,16 @@ from halfword.core.options import Invent, SearchOptions
 from halfword.core.policy import Policy
 
 _SHORTEST_PLURAL = 4  # bytes; `gas` and `bus` are no plurals
+_WITH_E = ("che", "she", "xe", "sse", "zze")  # watches, boxes
 _PUNCTUATION = re.compile(r"[\x00-/:-@\[-`{-\x7f]")
 
 
 def plain_form(text: str) -> str:
-    """Return a text without spaces, ASCII punctuation and an s at the end of a word, as near-duplicates share it.
+    """Return a text without spaces, ASCII punctuation and the plural of words, as near-duplicates share it.
 
     >>> plain_form("dvd-player") == plain_form("dvd players")
+    True
+    >>> plain_form("watch battery") == plain_form("watches batteries")
     True
     """
     return "".join(map(_plain_word, text.split(" "))) or text
@@ -22,8 +25,16 @@ def plain_form(text: str) -> str:
 
 def _plain_word(word: str) -> str:
     plain = _PUNCTUATION.sub("", word)
-    plural = len(plain.encode()) >= _SHORTEST_PLURAL and plain.endswith("s") and not plain.endswith("ss")
-    return plain[:-1] if plural else plain
+    if _is_long(plain) and plain.endswith("s") and not plain.endswith("ss"):
+        plain = plain[:-1]
+    # Words in -ie and -che, which only look like a plural, lose it too: so they and their plurals stay the same.
+    if _is_long(plain) and plain.endswith("ie"):
+        return plain[:-2] + "y"
+    return plain[:-1] if _is_long(plain) and plain.endswith(_WITH_E) else plain
+
+
+def _is_long(word: str) -> bool:
+    return len(word.encode()) >= _SHORTEST_PLURAL
 
 
 def select(

@@ -5,7 +5,7 @@ How much it counts is fitted on the validation rows; where they are likelier wit
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -15,9 +15,10 @@ from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array, Header, read_header
 from halfword.core.verify import read_arrays
 from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
+from halfword.training.counted import Bounds, learn_counted, weights_of
 from halfword.training.kneser_ney import Corpus
 from halfword.training.lexicon import TEXT, words_of
-from halfword.training.memory import Memory, read_memory
+from halfword.training.memory import Memory, bytes_per_ngram, least_size, read_memory
 from halfword.training.mixture import sample
 from halfword.training.ngram import NgramOptions, learn_memory
 from halfword.training.options import SHIPPED
@@ -26,7 +27,8 @@ from halfword.training.pooling import fit_weights, log_likelihood, pool, read_qu
 from halfword.training.segment import SegmentOptions, piece_arrays, train_segmenter
 from halfword.training.stored_segmenter import StoredSegmenter
 
-_COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
+_PLAIN_BYTES = 2600  # per distinct query, that the plain version takes to count it
+_POOLED_BYTES = 150  # per n-gram, that pooling takes
 _QUERIES = 3000  # validation queries that decide
 _FEWEST_NEW = 30  # validation rows; of fewer the likelihood says too little
 _MOST_SPELLED = 0.3  # share of pieces; more in a language that the background does not know
@@ -83,11 +85,8 @@ class Background:
 
 
 def train_corpus(counts: Mapping[str, int], pieces: Pieces) -> Corpus:
-    """Cut the train split into pieces.
-
-    Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
-    """
-    return pieces.corpus(list(counts), (max(1, round(count**_COUNT_POWER)) for count in counts.values()))
+    """Cut the train split into pieces."""
+    return pieces.corpus(list(counts), weights_of(list(counts.values())).tolist())
 
 
 def valid_corpus(rows: Sequence[str], pieces: Pieces) -> Corpus | None:
@@ -114,17 +113,31 @@ def new_rows(rows: Sequence[str], counts: Mapping[str, int]) -> list[str]:
     return new if len(new) >= _FEWEST_NEW else []
 
 
-def stand_on(background: Background, counts: Mapping[str, int], rows: Sequence[str], options: NgramOptions) -> Standing:
+def own_memory(
+    counts: Mapping[str, int], pieces: Pieces, arrays: Mapping[str, Array], options: NgramOptions, bounds: Bounds
+) -> Memory:
+    """Return what a log teaches. Of a log too large for plain numbers, the engine counts as much as can be pooled."""
+    if len(counts) * _PLAIN_BYTES <= bounds.memory:
+        return learn_memory(train_corpus(counts, pieces), options)
+    most = bounds.memory / _POOLED_BYTES * bytes_per_ngram(pieces.size) + least_size(pieces.size, options.order)
+    room = most / 1e6 if options.megabytes is None else min(most / 1e6, options.megabytes)
+    return read_memory(learn_counted(counts, arrays, replace(options, megabytes=room), bounds))
+
+
+def stand_on(
+    background: Background, counts: Mapping[str, int], rows: Sequence[str], options: NgramOptions, bounds: Bounds
+) -> Standing:
     """Add what a log teaches to what its background knows."""
-    own = learn_memory(train_corpus(counts, background.pieces), options)
+    own = own_memory(counts, background.pieces, background.part("pieces"), options, bounds)
     theirs = background.memory()
     weights = fit_weights(own, theirs, valid_corpus(new_rows(rows, counts), background.pieces))
     return Standing(background, pool(own, theirs, weights), weights)
 
 
-def stand_again(standing: Standing, counts: Mapping[str, int], options: NgramOptions) -> Standing:
+def stand_again(standing: Standing, counts: Mapping[str, int], options: NgramOptions, bounds: Bounds) -> Standing:
     """Return a log on its background with other counts, and with the weights that were fitted before."""
-    own = learn_memory(train_corpus(counts, standing.background.pieces), options)
+    known = standing.background
+    own = own_memory(counts, known.pieces, known.part("pieces"), options, bounds)
     theirs, weights = standing.background.memory(), standing.weights
     orders = 1 + max(len(own.orders), len(theirs.orders))
     weights = [*weights, *[weights[-1]] * (orders - len(weights))]  # more rows may give a higher order
@@ -137,14 +150,16 @@ def choose(
     rows: Sequence[str],
     options: NgramOptions,
     segment: SegmentOptions,
+    bounds: Bounds,
 ) -> Standing | None:
     """Return the log on its background; None if it is in another language, or likelier by itself."""
     if not background.knows(rows):
         return None
-    standing = stand_on(background, counts, rows, options)
+    standing = stand_on(background, counts, rows, options, bounds)
     segmenter = train_segmenter(counts, segment)
-    alone = Pieces.of(piece_arrays(segmenter), segmenter.encode)
-    memory = learn_memory(train_corpus(counts, alone), options)
+    arrays = piece_arrays(segmenter)
+    alone = Pieces.of(arrays, segmenter.encode)
+    memory = own_memory(counts, alone, arrays, options, bounds)
     new = new_rows(rows, counts)
     with_it = _log_probability(standing.memory, background.pieces, new)
     return standing if with_it >= _log_probability(memory, alone, new) else None

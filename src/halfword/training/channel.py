@@ -32,6 +32,7 @@ from typing import Any, NamedTuple, Self
 from halfword.core.model_file import Array
 from halfword.core.spelling import spelled, unspelled
 from halfword.data.dataset import Dataset, Split
+from halfword.search.model import import_engine
 
 PRIOR = Path(__file__).parent.parent / "models" / "channel.json"
 DIGITS, SIGNS, OTHER_LETTERS, BEGINNING, CLASSES = 26, 27, 28, 29, 30
@@ -39,6 +40,7 @@ _TABLES = ("substitute", "insert", "leave_out", "swap")
 _NUMBERS = ("join", "split", "first_letter")
 _SHORTEST = 5  # characters of a query that may be a mistake
 _MOST_EDITS = 2
+_MOST_PAIRS = 100_000  # that rates are learned from; each letter has seen enough of its mistakes by then
 _TRUST = 4.0  # mistakes that the prior of a rate counts for
 _LIKELIEST = 0.1  # the share of mistakes that cost nothing beyond the policy's number
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -75,13 +77,27 @@ def mine(sessions: Iterable[Sequence[str]], counts: Mapping[str, int]) -> Iterat
 
 def learn_channel(data: Dataset) -> "Channel":
     """Return how the people of a log mistype, by what they corrected; the channel that ships where it cannot tell."""
-    counts = data.counts(Split.TRAIN)
-    return Channel.learn(list(mine(data.sessions(Split.TRAIN), counts)), Channel.read())
+    pairs = list(mine_log(data))
+    if len(pairs) > _MOST_PAIRS:
+        pairs = random.Random(5).sample(pairs, _MOST_PAIRS)
+    return Channel.learn(pairs, Channel.read())
+
+
+def mine_log(data: Dataset) -> Iterator[Pair]:
+    """Yield what was corrected in the train split; the engine looks through sessions that are stored as numbers."""
+    sessions = data.numbered_sessions(Split.TRAIN)
+    if sessions is None:
+        yield from mine(data.sessions(Split.TRAIN), data.counts(Split.TRAIN))
+        return
+    table, engine = data.table(Split.TRAIN), import_engine()
+    for starts, numbers in sessions:
+        for typed, meant in engine.mined_pairs(table.columns, starts, numbers, _SHORTEST, _MOST_EDITS):
+            yield Pair(table.at(typed), table.at(meant))
 
 
 def is_correction(typed: str, meant: str, counts: Mapping[str, int]) -> bool:
     """Tell whether the second of two queries is what was meant by the first."""
-    return counts.get(meant, 0) > counts.get(typed, 0) and are_alike(typed, meant)
+    return are_alike(typed, meant) and counts.get(meant, 0) > counts.get(typed, 0)
 
 
 def are_alike(typed: str, meant: str) -> bool:

@@ -29,9 +29,9 @@ import numpy as np
 from halfword.core.model_file import Array
 from halfword.training.kneser_ney import Numbers
 
-_LONGEST = 255  # bytes of a word, so that one byte holds its length
-_MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
-_MOST_IN_A_QUERY = 12  # words; longer queries are sentences; their pairs are ignored
+LONGEST = 255  # bytes of a word, so that one byte holds its length
+MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
+MOST_IN_A_QUERY = 12  # words; longer queries are sentences; their pairs are ignored
 _KINDS = {
     "length": ("U8", "<u1"),
     "typed": ("U32", "<u4"),
@@ -78,21 +78,45 @@ def learn_companions(
     whole = [query.split() for query in queries]
     ended = Counter(words[-1] for words in whole if words) + background.ended
     split = [list(dict.fromkeys(words)) for words in whole]
-    typed = Counter(word for words in split for word in words if len(word.encode()) <= _LONGEST) + background.typed
-    half = np.inf if megabytes is None else megabytes * 1e6 / 2
-    common = [word for word, count in typed.most_common(_MOST_WORDS) if count >= least_count]
-    sizes = np.cumsum([2 * _WORD_BYTES, *(len(word.encode()) + _WORD_BYTES for word in common)])
-    chosen = sorted(common[: max(int(np.searchsorted(sizes, half, "right")) - 1, 0)], key=str.encode)
+    typed = Counter(word for words in split for word in words if len(word.encode()) <= LONGEST) + background.typed
+    common = sorted(typed, key=lambda word: (-typed[word], word))[:MOST_WORDS]
+    chosen = choose_words([word for word in common if typed[word] >= least_count], megabytes)
     if not chosen:
         return {}
-    numbers = {word: number for number, word in enumerate(chosen)}
-    own_pairs, own_counts = _pairs(split, numbers)
-    often = own_counts >= least_count
-    pairs, counts = _sum_of((own_pairs[often], own_counts[often]), background.numbered(numbers))
-    if len(pairs) > half / _PAIR_BYTES:
-        kept = _most_often(pairs, counts, int(half / _PAIR_BYTES))
+    return kept_pairs(chosen, typed, ended, _pairs(split, chosen), megabytes, background, least_count)
+
+
+def choose_words(common: list[str], megabytes: float | None) -> list[str]:
+    """Return as many of the most common words as half of the megabytes can hold, sorted by their bytes."""
+    sizes = np.cumsum([2 * _WORD_BYTES, *(len(word.encode()) + _WORD_BYTES for word in common)])
+    return sorted(common[: max(int(np.searchsorted(sizes, _half(megabytes), "right")) - 1, 0)], key=str.encode)
+
+
+def kept_pairs(
+    chosen: list[str],
+    typed: Mapping[str, int],
+    ended: Mapping[str, int],
+    own: tuple[Numbers, Numbers],
+    megabytes: float | None,
+    background: Companions = _NOTHING,
+    least_count: int = 1,
+) -> dict[str, Array]:
+    """Return the arrays of words and of those of their pairs that half of the megabytes can hold."""
+    often = own[1] >= least_count
+    pairs, counts = (own[0][often], own[1][often]) if least_count > 1 else own
+    if background.words:
+        numbers = {word: number for number, word in enumerate(chosen)}
+        pairs, counts = _sum_of((pairs, counts), background.numbered(numbers))
+    most = _half(megabytes) / _PAIR_BYTES
+    if len(pairs) > most:
+        kept = _most_often(pairs, counts, int(most))
         pairs, counts = pairs[kept], counts[kept]
     return _layout(chosen, typed, ended, pairs, counts)
+
+
+def _half(megabytes: float | None) -> float:
+    """Return the bytes that words may take, and their pairs as many."""
+    return np.inf if megabytes is None else megabytes * 1e6 / 2
 
 
 def read_companions(arrays: Mapping[str, Array]) -> Companions:
@@ -128,11 +152,12 @@ def _most_often(pairs: Numbers, counts: Numbers, number: int) -> Numbers:
     return np.sort(np.lexsort((scrambled, -counts))[:number])
 
 
-def _pairs(split: Iterable[list[str]], numbers: Mapping[str, int]) -> tuple[Numbers, Numbers]:
+def _pairs(split: Iterable[list[str]], chosen: list[str]) -> tuple[Numbers, Numbers]:
     """Return all pairs of words, as first × 2^16 + second, in ascending order, and their counts."""
+    numbers = {word: number for number, word in enumerate(chosen)}
     both = [np.empty(0, np.int64)]
     for words in split:
-        if 1 < len(words) <= _MOST_IN_A_QUERY:
+        if 1 < len(words) <= MOST_IN_A_QUERY:
             known = np.array([numbers[word] for word in words if word in numbers], np.int64)
             both.append((known[:, None] << 16 | known)[~np.eye(len(known), dtype=bool)])
     pairs, counts = np.unique(np.concatenate(both), return_counts=True)

@@ -30,7 +30,7 @@ from halfword.training.offers import Asked
 PRIOR = Path(__file__).parent.parent / "models" / "belief.json"
 PARTS = ("glance", "belief")
 NATURAL = 12_000  # natural prefixes that are asked
-_MISTYPED = 0.08  # mistyped prefixes for each natural one; in aol-1m 3 % of the rows are corrected by the next one
+_MISTYPED = 0.03  # mistyped prefixes for each natural one: so many rows of aol-1m are corrected by the next one
 _NOT_FOUND = 0.3  # what a natural prefix counts whose query is not found anyway
 _CLOSENESS = 3.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
 _STEPS = 600

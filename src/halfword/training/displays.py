@@ -17,6 +17,8 @@ _MOST_OTHERWISE = 0.1  # of its occurrences
 
 def learn_displays(counts: Mapping[str, int], displays: Mapping[str, str]) -> dict[str, Array]:
     """Return the arrays of the written forms; none where all is lower case."""
+    if not displays:
+        return {}
     forms = {query: displays[query] for query in counts if query in displays}
     # A lower-case letter may be longer than its capital (İ), and then the two cannot be shown in each other's place.
     forms = {query: form for query, form in forms.items() if form.lower() == query and len(form) == len(query)}
@@ -32,7 +34,7 @@ def _words(counts: Mapping[str, int], forms: Mapping[str, str]) -> dict[str, str
             typed[word] += count
             if word != form:
                 written.setdefault(word, Counter())[form] += count
-    best = {word: found.most_common(1)[0] for word, found in written.items()}
+    best = {word: min(found.items(), key=lambda pair: (-pair[1], pair[0])) for word, found in written.items()}
     return {
         word: form
         for word, (form, often) in best.items()

@@ -8,7 +8,7 @@ a value at which MRR and success@10 of a blend do not change (docs/research/blen
 
 import numpy as np
 
-from halfword.training.kneser_ney import Level, Values
+from halfword.training.kneser_ney import Level, Values, logarithms
 
 _TRUST = 0.8
 _LEAST = 1.0  # nats; many queries end for less, but few of them are among the last of ten answers
@@ -19,7 +19,7 @@ _ROUNDS = 20  # the longest way to an end, in pieces
 def ending_costs(pairs: Level, vocabulary: int, end: int) -> Values:
     """Return the cost of each piece, from the counts of all pairs of pieces."""
     totals = np.bincount(pairs.parent, pairs.count, vocabulary)
-    costs = -np.log(pairs.count / totals[pairs.parent])
+    costs = -logarithms(pairs.count / totals[pairs.parent])
     to_end = np.full(vocabulary, _MOST)
     to_end[end] = 0.0
     for _ in range(_ROUNDS):

@@ -13,7 +13,7 @@ The arrays of the model file, each a popularity index (`engine/store/popular.h`)
 
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from halfword.core.folding import fold, is_plain
 from halfword.core.model_file import Array
@@ -52,13 +52,18 @@ def learn_forms(counts: Mapping[str, int]) -> dict[str, Array]:
     for query, count in counts.items():
         for word in set(query.split()):
             typed[word] += count
+    return forms_of([word for word in typed if not is_plain(word)], typed)
+
+
+def forms_of(words: Iterable[str], typed: Mapping[str, int]) -> dict[str, Array]:
+    """Return the arrays of words that are not plain; `typed` tells how often any word was typed."""
     forms: dict[str, list[str]] = defaultdict(list)
-    for word in typed:
-        if not is_plain(word):
-            forms[fold(word)].append(word)
+    for word in words:
+        forms[fold(word)].append(word)
     entries = {}
-    for key, words in forms.items():
-        best, *others = sorted({*words, key} & typed.keys(), key=lambda word: (-typed[word], word))
+    for key, alike in forms.items():
+        known = (word for word in {*alike, key} if word in typed)
+        best, *others = sorted(known, key=lambda word: (-typed[word], word))
         is_clear = not others or typed[best] >= _TIMES * typed[others[0]]
         if key and typed[best] >= _FEWEST and is_clear:
             entries[f"{key}\0{best}"] = typed[best]

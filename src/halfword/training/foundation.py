@@ -16,6 +16,7 @@ from halfword.training.options import TrainOptions
 
 if TYPE_CHECKING:  # they need NumPy, which a popularity index does not
     from halfword.training.background import Standing
+    from halfword.training.counted import Bounds
     from halfword.training.ngram import NgramOptions
     from halfword.training.pieces import Pieces
 
@@ -41,8 +42,8 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
     for module in ("numpy", "sentencepiece"):
         require(module, "train")
     if options.base is not None:
-        return _taken_over(data, options.base, options)
-    standing = _standing(data, options, progress)
+        return _taken_over(data, output, options.base, options)
+    standing = _standing(data, output, options, progress)
     if "network" in options.parts:
         return _learn_network(data, output, options, progress, standing)
     if standing is not None:
@@ -50,15 +51,16 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
         card = PartsCard(pieces=known.header.card.parts.pieces)
         return Learned(known.part("pieces"), card, known.pieces, True, standing)
     progress(Event("learning the pieces"))
-    return _own_pieces(data.counts(Split.TRAIN), options)
+    return _own_pieces(data.table(Split.TRAIN), options)
 
 
-def learn_all(learned: Learned, counts: Mapping[str, int], options: TrainOptions) -> Learned:
+def learn_all(learned: Learned, counts: Mapping[str, int], output: Path, options: TrainOptions) -> Learned:
     """Return what was learned, from the counts of all rows; what was fitted to validation rows stays as it is."""
     if learned.standing is not None:
         from halfword.training.background import stand_again
 
-        learned = replace(learned, standing=stand_again(learned.standing, counts, memory_options(options)))
+        memory = memory_options(options, len(counts))
+        learned = replace(learned, standing=stand_again(learned.standing, counts, memory, bounds(output, options)))
     elif "network" not in options.parts and options.base is None and learned.pieces is not None:
         return _own_pieces(counts, options)  # without a network nothing depends on the old pieces
     return replace(learned, arrays={**learned.arrays, **learned.newest})
@@ -75,7 +77,7 @@ def _own_pieces(counts: Mapping[str, int], options: TrainOptions) -> Learned:
     return Learned(arrays, parts, Pieces.of(arrays, segmenter.encode), True)
 
 
-def _standing(data: Dataset, options: TrainOptions, progress: Progress) -> "Standing | None":
+def _standing(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> "Standing | None":
     """Put the log on its background, if it has one and the validation rows speak for it."""
     if not options.stands:
         return None
@@ -83,11 +85,12 @@ def _standing(data: Dataset, options: TrainOptions, progress: Progress) -> "Stan
 
     progress(Event("comparing the log with its background"))
     background = Background.open(options.background)
-    counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
-    return choose(background, counts, rows, memory_options(options), options.network.segment)
+    counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
+    memory = memory_options(options, len(counts))
+    return choose(background, counts, rows, memory, options.network.segment, bounds(output, options))
 
 
-def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
+def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) -> Learned:
     """Take pieces and network over; a background counts only if it has the same pieces."""
     from halfword.training.background import Background, stand_on
     from halfword.training.pieces import Pieces
@@ -110,8 +113,9 @@ def _taken_over(data: Dataset, base: Path, options: TrainOptions) -> Learned:
     if options.stands:
         background = Background.open(options.background)
         if background.has_pieces_of(arrays):
-            counts, rows = data.counts(Split.TRAIN), data.rows(Split.VALID)
-            standing = stand_on(background, counts, rows, memory_options(options))
+            counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
+            memory = memory_options(options, len(counts))
+            standing = stand_on(background, counts, rows, memory, bounds(output, options))
     return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)
 
 
@@ -132,8 +136,15 @@ def _learn_network(
     return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing, learned.newest)
 
 
-def memory_options(options: TrainOptions, room: float | None = None) -> "NgramOptions":
-    """Return how the memory is learned, in `room` megabytes."""
+def memory_options(options: TrainOptions, queries: int) -> "NgramOptions":
+    """Return how the memory of so many distinct queries is learned."""
     from halfword.training.ngram import NgramOptions
 
-    return NgramOptions(order=_ORDER, megabytes=room, least_count=options.least_count)
+    return NgramOptions(order=_ORDER, megabytes=options.memory_room(queries), least_count=options.least_count)
+
+
+def bounds(output: Path, options: TrainOptions) -> "Bounds":
+    """Return what counting n-grams may take."""
+    from halfword.training.counted import Bounds
+
+    return Bounds(output, options.memory_bytes)

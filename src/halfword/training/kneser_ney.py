@@ -11,6 +11,7 @@ A kept n-gram adds 1 to the adjusted count of its suffix. A pruned n-gram has no
 to its suffix. So the lower orders make up for what was pruned, and every distribution still sums to one.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -117,7 +118,7 @@ def estimate(levels: list[Level], keep: list[Mask] | None = None, discounts: Dis
     """Estimate probabilities from the n-grams of `keep`; the parent of a kept n-gram must be kept too."""
     keep = keep or [np.ones(len(level), bool) for level in levels]
     adjusted = _adjusted_counts(levels, keep)
-    discounts = discounts or [_discounts(counts) for counts in adjusted]
+    discounts = discounts or [_discounts_of(counts) for counts in adjusted]
     predicted = ~levels[0].begins
     lower = predicted / predicted.sum()  # order 0: all pieces are equally likely
     contexts = 1
@@ -125,7 +126,7 @@ def estimate(levels: list[Level], keep: list[Mask] | None = None, discounts: Dis
     for level, counts, kept, discount in zip(levels, adjusted, keep, discounts, strict=True):
         total = _sums(level.parent, counts, contexts)
         divisor = np.maximum(total, 1)  # avoids 0 / 0: nothing follows an end
-        gain = np.where(kept, counts - discount[np.minimum(counts, 3).astype(int)], 0.0)
+        gain = np.where(kept, gains_of(counts, discount), 0.0)
         backoff = 1 - _sums(level.parent, gain, contexts) / divisor
         lower = gain / divisor[level.parent] + backoff[level.parent] * lower[level.suffix]
         contexts = len(level)
@@ -134,6 +135,24 @@ def estimate(levels: list[Level], keep: list[Mask] | None = None, discounts: Dis
         result.total.append(divisor)
         result.backoff.append(backoff)
     return result
+
+
+def estimate_unigram(adjusted: Values, discount: Values, begin: int) -> Values:
+    """Return the probabilities of single pieces from their adjusted counts."""
+    every = np.arange(len(adjusted))
+    level = Level(every, np.zeros(len(adjusted), np.int64), every, adjusted, every == begin)
+    return estimate([level], discounts=[discount]).probability[0]
+
+
+def gains_of(counts: Values, discount: Values) -> Values:
+    """Return what adjusted counts are worth after their discounts."""
+    worth: Values = counts - discount[np.minimum(counts, 3).astype(int)]
+    return worth
+
+
+def logarithms(values: Values) -> Values:
+    """Return natural logarithms. Those of NumPy depend on the processor in the last bit; the engine's are these."""
+    return np.fromiter(map(math.log, np.ascontiguousarray(values).data), np.float64, len(values))
 
 
 def _adjusted_counts(levels: list[Level], keep: list[Mask]) -> list[Values]:
@@ -147,9 +166,16 @@ def _adjusted_counts(levels: list[Level], keep: list[Mask]) -> list[Values]:
     return adjusted[::-1]
 
 
-def _discounts(counts: Values) -> Values:
-    """Return the discounts of the counts 0, 1, 2 and 3 or more, after Chen and Goodman."""
-    once, twice, thrice, four_times = (float(np.sum(counts == number)) for number in (1, 2, 3, 4))
+def _discounts_of(counts: Values) -> Values:
+    return discounts_by_times([float(np.sum(counts == number)) for number in (1, 2, 3, 4)])
+
+
+def discounts_by_times(times: Sequence[float]) -> Values:
+    """Return the discounts of the counts 0, 1, 2 and 3 or more, after Chen and Goodman.
+
+    `times` says how many n-grams have the adjusted counts 1, 2, 3 and 4.
+    """
+    once, twice, thrice, four_times = times
     if not once or not twice:  # too few n-grams to estimate from
         return np.array(_USUAL_DISCOUNTS)
     share = once / (once + 2 * twice)

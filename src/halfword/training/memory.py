@@ -17,14 +17,16 @@ After context h, p(w | h) = backoff(h) · p(w | h without its first piece) + (1 
 gains of all n-grams kept after h). So every distribution sums to one, however coarse the codes are.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from halfword.core.model_file import Array
-from halfword.training.kneser_ney import Numbers, Values
+from halfword.training.kneser_ney import Numbers, Values, logarithms
 
+BYTES_PER_BACKOFF = 1.0
 _BACKOFF_CODES = 256
 _SAMPLED = 64  # one sample per so many n-grams
 _WIDEST_NARROW = 4096  # with so many pieces, 4 of 16 bits are left for a code
@@ -68,23 +70,44 @@ class Memory:
 
 def memory_arrays(memory: Memory) -> dict[str, Array]:
     """Return a memory as arrays for a model file."""
-    bits = _code_bits(memory.vocabulary)
+    bits = code_bits(memory.vocabulary)
     codes, values = _backoffs(memory)
-    shape = [len(memory.orders) + 1, memory.vocabulary, memory.begin, bits]
-    arrays = {
-        "ngram.shape": _array("U32", shape),
-        "ngram.unigram": _array("F32", memory.unigram),
-        "ngram.backoff": _array("F32", values),
-        "ending.cost": _array("F32", memory.ending),
-    }
+    arrays = small_arrays(len(memory.orders) + 1, memory.begin, memory.unigram, memory.ending, values)
     for length, order in enumerate(memory.orders, 1):
-        gains, table = _quantise(np.log(order.gain), order.gain, 2**bits)
-        entry = f"U{8 * _entry_bytes(memory.vocabulary)}"
-        arrays[f"ngram.{length + 1}.entry"] = _array(entry, order.piece << bits | gains)
-        arrays[f"ngram.{length + 1}.gain"] = _array("F32", _filled(np.exp(table), 2**bits))
+        gains, inverse, times = np.unique(order.gain, return_inverse=True, return_counts=True)
+        of_gains, table = gain_codes(gains, times, memory.vocabulary)
+        entry = f"U{8 * entry_bytes(memory.vocabulary)}"
+        arrays[f"ngram.{length + 1}.entry"] = _array(entry, order.piece << bits | of_gains[inverse])
+        arrays[f"ngram.{length + 1}.gain"] = table
         arrays |= _context_arrays(f"ngram.{length}", np.bincount(order.parent, minlength=len(order.total)))
         arrays[f"ngram.{length}.backoff"] = _array("U8", codes[length - 1])
     return arrays
+
+
+def small_arrays(order: int, begin: int, unigram: Values, ending: Values, backoffs: Values) -> dict[str, Array]:
+    """Return the arrays that have one value per piece or per code; `backoffs` are the values of the codes."""
+    shape = [order, len(unigram), begin, code_bits(len(unigram))]
+    return {
+        "ngram.shape": _array("U32", shape),
+        "ngram.unigram": _array("F32", unigram),
+        "ngram.backoff": _array("F32", _filled(backoffs, _BACKOFF_CODES)),
+        "ending.cost": _array("F32", ending),
+    }
+
+
+def gain_codes(gains: Values, times: Numbers, vocabulary: int) -> tuple[Numbers, Array]:
+    """Return the codes of some gains, of which each occurs so many times, and the array of the codes' values."""
+    size = 2 ** code_bits(vocabulary)
+    distinct, inverse = np.unique(np.round(logarithms(gains), 3), return_inverse=True)
+    codes, means = codebook(distinct, np.bincount(inverse, times * gains).astype(np.float64), size)
+    values = np.fromiter(map(math.exp, means.tolist()), np.float64, len(means))
+    return codes[inverse], _array("F32", _filled(values, size))
+
+
+def backoff_codes(log_odds: Values, masses: Values) -> tuple[Numbers, Values]:
+    """Return the codes of some backoffs, given as ascending log-odds with their masses, and the codes' backoffs."""
+    codes, means = codebook(log_odds, masses, _BACKOFF_CODES)
+    return codes, np.fromiter((1 / (1 + math.exp(-mean)) for mean in means.tolist()), np.float64, len(means))
 
 
 def read_memory(arrays: Mapping[str, Array]) -> Memory:
@@ -109,34 +132,36 @@ def read_memory(arrays: Mapping[str, Array]) -> Memory:
 
 def bytes_per_ngram(vocabulary: int) -> float:
     """Return the size of an n-gram: its entry, a zero for its parent, a one, and its share of a sample."""
-    return _entry_bytes(vocabulary) + 2 / 8 + 8 / _SAMPLED
+    return entry_bytes(vocabulary) + 2 / 8 + 8 / _SAMPLED
 
 
 def least_size(vocabulary: int, order: int) -> float:
     """Return the bytes of a memory that has only unigrams and codebooks."""
-    codebooks = 4 * _BACKOFF_CODES + 4 * order * (1 << _code_bits(vocabulary))
+    codebooks = 4 * _BACKOFF_CODES + 4 * order * (1 << code_bits(vocabulary))
     return vocabulary * (4 + 1 + 1 / 8 + 8 / _SAMPLED) + codebooks + 16 + 24 * order
 
 
-def _entry_bytes(vocabulary: int) -> int:
+def entry_bytes(vocabulary: int) -> int:
+    """Return the size of an entry: a piece and a code."""
     return 2 if vocabulary <= _WIDEST_NARROW else 4
 
 
-def _code_bits(vocabulary: int) -> int:
-    return min(8 * _entry_bytes(vocabulary) - (vocabulary - 1).bit_length(), 8)
+def code_bits(vocabulary: int) -> int:
+    """Return how many bits of an entry hold a code."""
+    return min(8 * entry_bytes(vocabulary) - (vocabulary - 1).bit_length(), 8)
 
 
 def _backoffs(memory: Memory) -> tuple[list[Numbers], Values]:
     """Return per length the codes of the contexts that have children, and the backoff of each code."""
     if not memory.orders:
-        return [], np.zeros(_BACKOFF_CODES)
+        return [], np.empty(0)
     parents = [np.unique(order.parent) for order in memory.orders]
     backoff = np.concatenate([order.backoff[chosen] for order, chosen in zip(memory.orders, parents, strict=True)])
     total = np.concatenate([order.total[chosen] for order, chosen in zip(memory.orders, parents, strict=True)])
     backoff = np.clip(backoff, 1e-9, 1 - 1e-9)
-    codes, values = _quantise(np.log(backoff / (1 - backoff)), total, _BACKOFF_CODES)
-    parts = np.split(codes, np.cumsum([len(chosen) for chosen in parents])[:-1])
-    return parts, _filled(1 / (1 + np.exp(-values)), _BACKOFF_CODES)
+    distinct, inverse = np.unique(np.round(logarithms(backoff / (1 - backoff)), 3), return_inverse=True)
+    codes, values = backoff_codes(distinct, np.bincount(inverse, total).astype(np.float64))
+    return np.split(codes[inverse], np.cumsum([len(chosen) for chosen in parents])[:-1]), values
 
 
 def _context_arrays(name: str, children: Numbers) -> dict[str, Array]:
@@ -162,19 +187,17 @@ def _parents(children: Array, contexts: int) -> Numbers:
     return np.repeat(np.arange(contexts), numbers)
 
 
-def _quantise(values: Values, weights: Values, size: int) -> tuple[Numbers, Values]:
-    """Return the codes of `values` and the value of each code: at most `size` means, by Lloyd's algorithm."""
-    distinct, inverse = np.unique(np.round(values, 3), return_inverse=True)
+def codebook(distinct: Values, mass: Values, size: int) -> tuple[Numbers, Values]:
+    """Return the code of each of the ascending values and the value of each code: at most `size`, by Lloyd's method."""
     if len(distinct) <= size:
-        return inverse, distinct
-    mass = np.bincount(inverse, weights)
+        return np.arange(len(distinct)), distinct
     means = np.linspace(distinct[0], distinct[-1], size)
     for _ in range(_ROUNDS):
         nearest = np.searchsorted((means[1:] + means[:-1]) / 2, distinct)
         masses = np.bincount(nearest, mass, len(means))
         used = masses > 0
         means = np.bincount(nearest, mass * distinct, len(means))[used] / masses[used]
-    return np.searchsorted((means[1:] + means[:-1]) / 2, distinct)[inverse], means
+    return np.searchsorted((means[1:] + means[:-1]) / 2, distinct), means
 
 
 def _filled(table: Values, size: int) -> Values:

@@ -3,12 +3,12 @@
 Mistakes of the validation split's own sessions are the best: a query and, right after it, what was meant. What was
 meant is a query of the log; or it is new, but its words are far more frequent than those mistyped. Where there are few
 of them, or none because the log has no sessions, mistakes are made in validation queries as the channel makes them.
-Natural rows that were corrected right after are left out.
+These rows count as natural ones, too: many people leave a mistake as it is.
 """
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,12 +16,14 @@ from halfword.core.metrics import SHORTEST_PREFIX
 from halfword.core.model_file import Array
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
+from halfword.data.query_table import QueryTable
 from halfword.data.sessions import TypedRow
 from halfword.search.model import load
 from halfword.training.channel import Channel, Pair, are_alike, mine, mistype
 from halfword.training.correcting import NATURAL, PARTS, BeliefWeights, fit_belief, read_rows
+from halfword.training.from_table import WordColumns
 from halfword.training.offers import Asked, at_hashed_prefix
-from halfword.training.word_tree import count_words
+from halfword.training.word_tree import count_words, may_be_mistyped
 
 MOST = 4_000  # mistyped prefixes
 _SHORTEST = 5  # characters of a query in which a mistake is made
@@ -41,9 +43,8 @@ def learn_belief(path: Path, data: Dataset, channel: Channel) -> dict[str, Array
 def belief_rows(data: Dataset, channel: Channel) -> tuple[list[Asked], list[Asked]]:
     """Return natural and mistyped prefixes of the validation split, each with the query that was meant."""
     chance = random.Random(4)
-    pairs = list(corrections(data.sessions(Split.VALID), data.counts(Split.TRAIN)))
-    mistakes = {pair.typed for pair in pairs}
-    rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY and row not in mistakes]
+    pairs = list(corrections(data.sessions(Split.VALID), data.table(Split.TRAIN)))
+    rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY]
     natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
     return natural, _mistyped(pairs, rows, channel, chance)
 
@@ -51,20 +52,29 @@ def belief_rows(data: Dataset, channel: Channel) -> tuple[list[Asked], list[Aske
 def corrections(sessions: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Iterator[Pair]:
     """Yield the queries that were corrected by the next one, be it a query of the log or one of its words."""
     yield from mine(sessions, counts)
-    words = count_words(counts)
+    often = _word_counts(counts)
     for session in sessions:
         for typed, meant in pairwise(session):
-            new = not counts.get(typed) and not counts.get(meant)
-            if new and are_alike(typed, meant) and _is_of_better_words(typed, meant, words):
+            new = are_alike(typed, meant) and not counts.get(typed) and not counts.get(meant)
+            if new and _is_of_better_words(typed, meant, often):
                 yield Pair(typed, meant)
 
 
-def _is_of_better_words(typed: str, meant: str, words: Mapping[str, int]) -> bool:
+def _word_counts(counts: Mapping[str, int]) -> Callable[[str], int]:
+    """Return what tells how often a word was typed."""
+    if not isinstance(counts, QueryTable):
+        words = count_words(counts)
+        return lambda word: words[word]
+    table = WordColumns.of(counts).words
+    return lambda word: table.get(word, 0) if may_be_mistyped(word) else 0
+
+
+def _is_of_better_words(typed: str, meant: str, often: Callable[[str], int]) -> bool:
     wrong, right = Counter(typed.split()) - Counter(meant.split()), Counter(meant.split()) - Counter(typed.split())
     if not wrong or not right:
         return False
-    least = min(words.get(word, 0) for word in right)
-    return least >= _OFTEN and least >= _FACTOR * min(words.get(word, 0) for word in wrong)
+    least = min(map(often, right))
+    return least >= _OFTEN and least >= _FACTOR * min(map(often, wrong))
 
 
 def _mistyped(pairs: Sequence[Pair], rows: Sequence[str], channel: Channel, chance: random.Random) -> list[Asked]:

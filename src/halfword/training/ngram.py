@@ -7,8 +7,18 @@ import numpy as np
 from halfword.core.errors import OptionError
 from halfword.core.model_file import Array
 from halfword.training.ending import ending_costs
-from halfword.training.kneser_ney import Corpus, Estimate, Level, Mask, Numbers, Values, count_ngrams, estimate
-from halfword.training.memory import Memory, Order, bytes_per_ngram, least_size, memory_arrays
+from halfword.training.kneser_ney import (
+    Corpus,
+    Estimate,
+    Level,
+    Mask,
+    Numbers,
+    Values,
+    count_ngrams,
+    estimate,
+    logarithms,
+)
+from halfword.training.memory import BYTES_PER_BACKOFF, Memory, Order, bytes_per_ngram, least_size, memory_arrays
 
 MOST_ORDER = 8  # the highest order that the engine reads
 
@@ -39,7 +49,7 @@ def learn_memory(corpus: Corpus, options: NgramOptions) -> Memory:
     found = estimate(levels)
     single, *longer = levels
     keep = [np.ones(len(single), bool), *(level.count >= options.least_count for level in longer)]
-    if options.megabytes is not None:
+    if options.megabytes is not None and room_for_ngrams(options, list(map(len, levels))) is not None:
         keep = prune(levels, found, options.megabytes * 1e6, keep)
     if not all(kept.all() for kept in keep):
         found = estimate(levels, keep, found.discounts)
@@ -48,6 +58,18 @@ def learn_memory(corpus: Corpus, options: NgramOptions) -> Memory:
         keep.pop()
     orders = [_order(levels, keep, found, place) for place in range(1, len(keep))]
     return Memory(corpus.begin, found.probability[0], orders, costs)
+
+
+def room_for_ngrams(options: NgramOptions, sizes: list[int]) -> float | None:
+    """Return the bytes that all n-grams of more than one piece may take; None if there are enough.
+
+    `sizes` says how many n-grams of each order there are, single pieces first.
+    """
+    if options.megabytes is None:
+        return None
+    vocabulary, *longer = sizes
+    room = options.megabytes * 1e6 - least_size(vocabulary, len(sizes))
+    return room if sum(longer) * (bytes_per_ngram(vocabulary) + BYTES_PER_BACKOFF) > room else None
 
 
 def _order(levels: list[Level], keep: list[Mask], found: Estimate, place: int) -> Order:
@@ -84,9 +106,7 @@ def keep_most(losses: list[Values], parents: list[Numbers], size: float) -> list
     vocabulary = len(losses[0])
     number = sum(map(len, losses[1:]))
     loss = np.concatenate([*best_child[1:], *losses[1:]])
-    cost = np.repeat(
-        [1.0, bytes_per_ngram(vocabulary)], number
-    )  # bytes: of its backoff, if it has a child; of the n-gram itself
+    cost = np.repeat([BYTES_PER_BACKOFF, bytes_per_ngram(vocabulary)], number)  # if it has a child; of the n-gram
     ranked = np.argsort(-loss, kind="stable")  # of equal ones the lower order first, so that prefixes are kept
     within = np.cumsum(cost[ranked]) <= size - least_size(vocabulary, len(losses))
     keep = np.zeros(2 * number, bool)
@@ -108,5 +128,5 @@ def _losses(levels: list[Level], found: Estimate) -> list[Values]:
         share = found.gain[order] / total
         lower = found.probability[order - 1][level.suffix]
         without = (found.backoff[order][level.parent] + share) * lower
-        losses.append(total * (probability * np.log(probability / without) - share * (1 - lower)))
+        losses.append(total * (probability * logarithms(probability / without) - share * (1 - lower)))
     return losses

@@ -1,10 +1,12 @@
 """What `train` can be told; each default has its home here or in the options of the network."""
 
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from halfword.core.errors import OptionError
 from halfword.core.fields import option
+from halfword.core.machine import machine_memory
 from halfword.search.model import PARTS
 from halfword.training.network.options import NetworkTraining, preset_named
 from halfword.training.segment import SegmentOptions
@@ -13,6 +15,8 @@ BEST = "best"
 SHIPPED = "shipped"  # as the background: the model that ships
 NO_BACKGROUND = "none"
 _SEGMENT = SegmentOptions()
+_GIGABYTE = 1e9  # bytes
+_SMALL_MEMORY = 20.0  # megabytes; an n-gram memory that is no larger is never pruned
 _SEVERAL = 4  # with 3, a query typed once is still recited 1.5 times as often as an unseen one is guessed
 
 
@@ -23,8 +27,13 @@ class TrainOptions:
     parts: tuple[str, ...] = option(PARTS, "What to learn.", commas=True)
     network: NetworkTraining = field(default_factory=lambda: preset_named("default"))
     best: bool = False  # train wide networks first, beside the output, which then teach this one
-    # None keeps everything.
+    # None: by the number of queries
     memory_size: float | None = option(None, "Megabytes of the n-gram memory.")
+    # what a large log loses by it: docs/research/scale.md
+    query_bytes: float = option(24.0, "Bytes of it per distinct query of a large log.", rare=True)
+    companion_bytes: float = option(6.0, "Bytes of co-occurring words per distinct query of a large log.", rare=True)
+    # None: a quarter of the machine's
+    memory: float | None = option(None, "Gigabytes that counting n-grams may take.")
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
     drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.", rare=True)
     base: Path | None = option(None, "Take the network over from this model.")  # its pieces too
@@ -43,6 +52,13 @@ class TrainOptions:
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown or not self.parts:
             raise OptionError(f"parts must be some of {', '.join(PARTS)}; got {', '.join(unknown) or 'none'}")
+        for name, value in (
+            ("memory", self.memory),
+            ("query-bytes", self.query_bytes),
+            ("companion-bytes", self.companion_bytes),
+        ):
+            if value is not None and not 0 < value < math.inf:
+                raise OptionError(f"{name} must be more than 0, got {value}")
         if self.background not in (SHIPPED, NO_BACKGROUND) and not self.stands:
             raise OptionError(
                 f"a background brings its own pieces and memory; with --background {self.background} keep ngram in "
@@ -52,6 +68,23 @@ class TrainOptions:
             raise OptionError(
                 "--best trains a network and its teachers; leave out --teacher and --base, keep the network in --parts"
             )
+
+    @property
+    def memory_bytes(self) -> float:
+        """How much memory counting may take, in bytes."""
+        return machine_memory() / 4 if self.memory is None else self.memory * _GIGABYTE
+
+    def memory_room(self, queries: int) -> float:
+        """Return the megabytes of the n-gram memory of so many distinct queries."""
+        if self.memory_size is not None:
+            return self.memory_size
+        return max(_SMALL_MEMORY, self.query_bytes * queries / 1e6)
+
+    def companion_room(self, queries: int) -> float:
+        """Return the megabytes of the words that co-occur in so many queries; a quarter of a size asked for."""
+        if self.memory_size is not None:
+            return self.memory_size / 4
+        return max(_SMALL_MEMORY, self.companion_bytes * queries / 1e6)
 
     @property
     def stands(self) -> bool:

@@ -22,7 +22,7 @@ from halfword.core import metrics
 from halfword.core.model_file import Array
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
-from halfword.data.sessions import TypedRow
+from halfword.data.sessions import TypedRow, queries_of
 from halfword.search.model import Model, import_engine, load
 from halfword.training.offers import Asked, Floats, Offers, at_hashed_prefix, at_some_prefixes, collect, join
 from halfword.training.showing import fit_showing
@@ -126,13 +126,13 @@ class RankerWeights:
         return {f"{part}.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
-def fit_ranker(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
+def fit_ranker(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
     with threadpool_limits(1, "blas"):  # the products are small: threads would only wait for each other
         return _fitted(path, typed)
 
 
-def _fitted(path: Path, typed: list[TypedRow]) -> tuple[dict[str, Array], Policy]:
+def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Policy]:
     prior = RankerWeights.read()
     model = load(path, cache=False)
     rows = sample_rows(typed, ASKED)
@@ -182,8 +182,8 @@ def _showing(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) 
 
 def sample_rows(rows: Sequence[TypedRow], size: int) -> list[TypedRow]:
     """Return at most `size` rows whose queries are long enough to be asked, drawn at random."""
-    enough = [row for row in rows if len(row.query) >= SHORTEST_QUERY]
-    return random.Random(2).sample(enough, min(size, len(enough)))
+    enough = [place for place, query in enumerate(queries_of(rows)) if len(query) >= SHORTEST_QUERY]
+    return [rows[place] for place in random.Random(2).sample(enough, min(size, len(enough)))]
 
 
 def feature_place(name: str) -> int:

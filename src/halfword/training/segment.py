@@ -4,7 +4,7 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from halfword.core.errors import DatasetError, ModelFileError, OptionError, require
 from halfword.core.fields import option
 from halfword.core.model_file import Array
+from halfword.data.query_table import QueryTable
+from halfword.search.model import import_engine
 
 if TYPE_CHECKING:
     import sentencepiece
@@ -101,7 +103,7 @@ def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segme
     writer = io.BytesIO()
     try:
         spm.SentencePieceTrainer.train(
-            sentence_iterator=(f"{query}\t{count}" for query, count in counts.items()),
+            sentence_iterator=(f"{text}\t{count}" for text, count in _sentences(counts, options.kind)),
             input_format="tsv",
             model_writer=writer,
             model_type=str(options.kind),
@@ -118,19 +120,36 @@ def train_segmenter(counts: Mapping[str, int], options: SegmentOptions) -> Segme
     return Segmenter(writer.getvalue())
 
 
+def _sentences(counts: Mapping[str, int], kind: Kind) -> Iterable[tuple[str, int]]:
+    """Return what pieces are learned from: of a table its words, because no piece of these kinds spans two words."""
+    if not isinstance(counts, QueryTable) or kind is Kind.UNIGRAM:
+        return counts.items()
+    text, begin, occurrences, *_ = import_engine().word_columns(counts.columns)
+    pairs: Iterable[tuple[str, int]] = QueryTable(text, begin, occurrences).items()
+    return pairs
+
+
+def _characters(counts: Mapping[str, int]) -> Counter[str]:
+    """Return how often each character was typed."""
+    if isinstance(counts, QueryTable):
+        return Counter(dict(import_engine().character_counts(counts.columns)))
+    typed: Counter[str] = Counter()
+    for query, count in counts.items():
+        for character in query:
+            typed[character] += count
+    return typed
+
+
 def _suited(counts: Mapping[str, int], options: SegmentOptions) -> SegmentOptions:
     """Choose the size of the vocabulary: few pieces for a small log, more if it has many different characters."""
     size = _LARGE_VOCABULARY if sum(counts.values()) >= _LARGE_LOG else _SMALL_VOCABULARY
-    characters = len({character for query in counts for character in query})
+    characters = len(_characters(counts))
     return replace(options, size=max(size, min(2 * characters, _LARGE_VOCABULARY * 8) + _SPECIALS))
 
 
 def _coverage(counts: Mapping[str, int], options: SegmentOptions) -> dict[str, Any]:
     """Give every character a piece; if that would fill half the vocabulary, spell the rare ones in bytes."""
-    typed: Counter[str] = Counter()
-    for query, count in counts.items():
-        for character in query:
-            typed[character] += count
+    typed = _characters(counts)
     room = options.size - _SPECIALS
     if options.coverage < 1 or len(typed) <= room // 2:
         return {"character_coverage": options.coverage}

@@ -1,7 +1,8 @@
 """A model file made smaller, so that a page can download it.
 
 The network is kept in 8 bits. The n-gram memory, the words that go together, and the queries of popularity lose what is
-worth least: each of the three keeps the same share of its bytes. Everything else stays as it is.
+worth least: each of the three keeps the same share of its bytes. The words with which mistakes are corrected are the
+most frequent ones of what they were. Everything else stays as it is.
 """
 
 from collections.abc import Mapping
@@ -19,9 +20,12 @@ from halfword.core.verify import read_arrays
 from halfword.training.companions import learn_companions, read_companions
 from halfword.training.memory import Memory, memory_arrays, read_memory
 from halfword.training.network.weights import in_8_bits
+from halfword.training.other_order import learn_order
+from halfword.training.pinyin import learn_pinyin
 from halfword.training.pruning import losses_of, most_typed, prune_memory, read_counts
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
+from halfword.training.word_tree import count_words, word_tree
 
 _ROUNDS = 8  # the size of what is kept is an estimate at first, and is then corrected
 _WORDS = "ngram.words."
@@ -49,6 +53,7 @@ class _Parts:
         self._losses = losses_of(self._memory) if self._memory is not None else []
         self._companions = read_companions(arrays)
         self._counts = read_counts(arrays) if "popular.text" in arrays else {}
+        self._words = count_words(self._counts) | self._companions.typed
         self._header, self._megabytes = header, megabytes
 
     def within_size(self, problem: str) -> dict[str, Array]:
@@ -86,17 +91,23 @@ class _Parts:
             kept |= self._popular(
                 most_typed(self._counts, share * sum(len(each.encode()) + 8 for each in self._counts))
             )
+        if "words.tree.letter" in self._arrays:
+            kept |= word_tree(dict(self._words.most_common(int(share * len(self._words)))))
         return kept
 
     def _popular(self, counts: dict[str, int]) -> dict[str, Array]:
         arrays = popular_arrays(counts)
+        if "order.places" in self._arrays:
+            arrays |= learn_order(counts)
+        if "pinyin.position" in self._arrays:
+            arrays |= learn_pinyin(counts)
         if "popular.by_letters" in self._arrays:
             blocks = read_blocklist(SHIPPED, profile=self._profile).blocks
             arrays |= learn_spellings(list(counts), blocks)
         return arrays
 
     def _is_pruned(self, name: str) -> bool:
-        return name.startswith(("ngram.", "popular.")) or name == "ending.cost"
+        return name.startswith(("ngram.", "popular.", "order.", "pinyin.", "words.tree.")) or name == "ending.cost"
 
     def _bytes(self, beginning: str, but: str = "-") -> int:
         named = (

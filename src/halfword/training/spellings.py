@@ -30,15 +30,17 @@ from collections.abc import Callable, Sequence
 from halfword.core.letters import cut_domain, letters
 from halfword.core.model_file import Array
 
-_SHARE_OF_A_DOMAIN = 0.01
+SHARE_OF_A_DOMAIN = 0.01
 
 
 def learn_spellings(queries: Sequence[str], is_left_out: Callable[[str], bool]) -> dict[str, Array]:
     """Return distinct queries sorted by their letters, and the most frequent domain, as arrays."""
     places = [place for place in enumerate(sorted(queries, key=str.encode)) if not is_left_out(place[1])]
     order = [place for _, place in sorted((letters(query), place) for place, query in places)]
-    domains = Counter(domain for query in queries if (domain := cut_domain(query)[1])).most_common(1)
-    common = next((name for name, count in domains if count >= _SHARE_OF_A_DOMAIN * len(queries)), "")
+    domains = Counter(domain for query in queries if (domain := cut_domain(query)[1]))
+    common = min(domains, key=lambda name: (-domains[name], name), default="")
+    if domains[common] < SHARE_OF_A_DOMAIN * len(queries):
+        common = ""
     return {
         "popular.by_letters": Array("U32", struct.pack(f"<{len(order)}I", *order)),
         "popular.domain": Array("U8", common.encode()),

@@ -20,18 +20,18 @@ from halfword.core.progress import Event, Progress, named, quiet
 from halfword.core.scratch import scratch_folder
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
+from halfword.data.query_table import QueryTable
+from halfword.data.sessions import queries_of
 from halfword.search.model import import_engine
 from halfword.training.displays import learn_displays
-from halfword.training.folding import LARGEST_COUNT, fold_queries, learn_forms
-from halfword.training.foundation import Learned, learn_all, learn_pieces, memory_options
+from halfword.training.folding import LARGEST_COUNT, fold_queries
+from halfword.training.foundation import Learned, bounds, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
-from halfword.training.known_words import shared_words, word_arrays
 from halfword.training.live import WithLive
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import TrainOptions
-from halfword.training.spellings import learn_spellings
-from halfword.training.word_tree import word_tree
+from halfword.training.popular import popular_of
 
 if TYPE_CHECKING:  # it needs NumPy
     from halfword.training.session_pointer import LearnedPointer
@@ -64,7 +64,8 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     if options.hold_out or len(options.parts) > 1:  # else there is nothing to fit
         made = _held_out(data, output, learned, pointer, options, progress)
     if not options.hold_out:
-        made = _with_all_rows(made, data, learned, options, named("all rows", progress))
+        made = replace(made, arrays={})  # they are learned again, and need not be in memory twice
+        made = _with_all_rows(made, data, output, learned, options, named("all rows", progress))
     card = replace(_card(data, options, replace(learned, parts=made.parts)), learned=learned_card(data, options))
     if isinstance(data, WithLive) and not options.hold_out:
         card = replace(card, live=data.card())
@@ -104,18 +105,21 @@ def _held_out(
     progress: Progress,
 ) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
-    arrays, parts = _with_counts(data.counts(Split.TRAIN), data, learned, options, progress)
+    arrays, parts = _with_counts(data.table(Split.TRAIN), data, output, learned, options, progress)
     card = _card(data, options, replace(learned, parts=parts))
     joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
 
-def _with_all_rows(made: _Made, data: Dataset, learned: Learned, options: TrainOptions, progress: Progress) -> _Made:
+def _with_all_rows(
+    made: _Made, data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress
+) -> _Made:
     """Learn the parts again, from all rows; what joins them stays as it was fitted to rows that they did not know."""
     progress(Event("counting"))
-    counts = data.all_counts()
-    arrays, parts = _with_counts(counts, data, learn_all(learned, counts, options), options, progress)
+    table = data.all_table()
+    learned = learn_all(learned, table, output, options)
+    arrays, parts = _with_counts(table, data, output, learned, options, progress)
     return replace(made, arrays=arrays, parts=parts)
 
 
@@ -137,27 +141,65 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    counts: Mapping[str, int], data: Dataset, learned: Learned, options: TrainOptions, progress: Progress
+    table: QueryTable, data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress
 ) -> tuple[dict[str, Array], PartsCard]:
     """Return the arrays of the model with those parts that are made of how often each query was typed."""
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
+    asked = "popular" in options.parts and len(options.parts) > 1  # else nobody asks for words
     if "ngram" in options.parts:
+        companions = _companion_arrays(table, learned, options, progress) if asked else {}
         progress(Event("learning the n-gram memory"))
-        arrays |= _memory_arrays(counts, learned, options)
+        arrays |= companions | _memory_arrays(table, output, learned, options, _size(companions))
         weights = learned.standing.weights if learned.standing is not None else None
         parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram"), background_weights=weights))
     if "popular" in options.parts:
         progress(Event("indexing the queries"))
-        often = {query: count for query, count in counts.items() if count >= options.least_count}
-        arrays |= popular_arrays(often) | learn_displays(often, data.displays())
-        if len(options.parts) > 1:  # else nobody asks them
-            arrays |= learn_spellings(list(often), read_blocklist(SHIPPED, profile=data.profile).blocks)
-            known = learned.standing.background.words() if learned.standing is not None else set()
-            arrays |= word_arrays(shared_words(counts, options.least_count), known)
-            arrays |= learn_forms(often)
-            arrays |= word_tree(counts, known, options.least_count)
-        parts = replace(parts, popular=PopularCard(queries=len(often), rows=sum(often.values())))
+        often = table.at_least(options.least_count)
+        arrays |= popular_of(often) | learn_displays(often, data.displays())
+        if asked:
+            progress(Event("learning the words"))
+            arrays |= _word_arrays(table, often, data, learned, options)
+        parts = replace(parts, popular=PopularCard(queries=len(often), rows=often.total))
     return arrays, parts
+
+
+def _word_arrays(
+    table: QueryTable, often: QueryTable, data: Dataset, learned: Learned, options: TrainOptions
+) -> dict[str, Array]:
+    """Return what is known of the words of a table, and of its queries that are kept."""
+    from halfword.training.from_table import WordColumns, spellings_of, word_forms_of, word_list_of, word_tree_of
+    from halfword.training.other_order import learn_order
+    from halfword.training.pinyin import learn_pinyin
+
+    words = WordColumns.of(table)
+    kept = words if often is table else WordColumns.of(often)
+    known = learned.standing.background.words() if learned.standing is not None else set()
+    return (
+        spellings_of(often, kept, read_blocklist(SHIPPED, profile=data.profile))
+        | word_list_of(words, known, options.least_count)
+        | word_forms_of(kept)
+        | word_tree_of(words, known, options.least_count)
+        | learn_order(often)
+        | learn_pinyin(often)
+    )
+
+
+def _companion_arrays(
+    table: QueryTable, learned: Learned, options: TrainOptions, progress: Progress
+) -> dict[str, Array]:
+    """Return which words co-occur."""
+    from halfword.training.companions import read_companions
+    from halfword.training.from_table import WordColumns, companions_of
+
+    progress(Event("learning which words co-occur"))
+    known = read_companions(learned.standing.background.arrays if learned.standing is not None else {})
+    room = options.companion_room(len(table))
+    return companions_of(table, WordColumns.of(table), room, known, options.least_count)
+
+
+def _size(arrays: Mapping[str, Array]) -> float:
+    """Return the megabytes of some arrays."""
+    return sum(len(array.data) for array in arrays.values()) / 1e6
 
 
 def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
@@ -169,22 +211,19 @@ def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
     return in_8_bits(arrays) if compact else without_unused(arrays)
 
 
-def _memory_arrays(counts: Mapping[str, int], learned: Learned, options: TrainOptions) -> dict[str, Array]:
-    from halfword.training.background import train_corpus
-    from halfword.training.companions import learn_companions, read_companions
+def _memory_arrays(
+    table: QueryTable, output: Path, learned: Learned, options: TrainOptions, taken: float
+) -> dict[str, Array]:
+    """Return the n-gram memory; if its size was asked for, `taken` megabytes of it are used already."""
+    from halfword.training.counted import learn_counted
     from halfword.training.memory import memory_arrays
-    from halfword.training.ngram import learn_ngram
 
-    assert learned.pieces is not None
-    room, words = options.memory_size, {}
-    if "popular" in options.parts:  # else nobody asks them
-        known = read_companions(learned.standing.background.arrays if learned.standing is not None else {})
-        words = learn_companions(counts, None if room is None else room / 4, known, options.least_count)
     if learned.standing is not None:
-        return words | memory_arrays(learned.standing.memory)
-    if room is not None:
-        room -= sum(len(array.data) for array in words.values()) / 1e6
-    return words | learn_ngram(train_corpus(counts, learned.pieces), memory_options(options, room))
+        return memory_arrays(learned.standing.memory)
+    if options.memory_size is not None:
+        options = replace(options, memory_size=options.memory_size - taken)
+    pieces = {name: array for name, array in learned.arrays.items() if name.startswith("pieces.")}
+    return learn_counted(table, pieces, memory_options(options, len(table)), bounds(output, options))
 
 
 def _megabytes(arrays: Mapping[str, Array], part: str) -> float:
@@ -219,7 +258,7 @@ def _fitted(
             progress(Event("weighing network and memory"))
             arrays = arrays | bounds()
             write_model(path, arrays, card)
-            arrays = arrays | fit_mixture(path, [row.query for row in rows])
+            arrays = arrays | fit_mixture(path, list(queries_of(rows)))
             if pointer is not None and pointer.judged is not None:
                 from halfword.training.session_pointer import weigh_against_memory
 

@@ -17,16 +17,21 @@ def count_words(counts: Mapping[str, int]) -> Counter[str]:
     for query, count in counts.items():
         for word in query.split():
             typed[word] += count
-    for word in [word for word in typed if len(word) > _LONGEST or is_without_spaces(word)]:
+    for word in [word for word in typed if not may_be_mistyped(word)]:
         del typed[word]
     return typed
+
+
+def may_be_mistyped(word: str) -> bool:
+    """Tell whether a word is one that others may be mistaken for: not too long, and of a script with spaces."""
+    return len(word) <= _LONGEST and not is_without_spaces(word)
 
 
 def word_tree(counts: Mapping[str, int], background: Collection[str] = (), least: int = 1) -> dict[str, Array]:
     """Return the words of some queries that were typed often enough, and of the background, as arrays of a tree."""
     words = {word: min(count, _LARGEST_COUNT) for word, count in count_words(counts).items() if count >= least}
     for word in background:
-        if len(word) <= _LONGEST and not is_without_spaces(word):
+        if may_be_mistyped(word):
             words.setdefault(word, 1)
     arrays = import_engine().word_tree_arrays(sorted(words.items()))
     return {name: Array(dtype, data) for name, (dtype, data) in arrays.items()}

@@ -1,0 +1,275 @@
+#include "bindings/tables.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "store/popular.h"
+#include "training/letter_order.h"
+#include "training/mined_pairs.h"
+#include "training/query_table.h"
+#include "training/word_pairs.h"
+#include "training/word_table.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace halfword {
+namespace {
+
+/// The memory of a Python object, held while it is used.
+class Buffer {
+ public:
+  explicit Buffer(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  Buffer(Buffer&& other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer& operator=(Buffer&&) = delete;
+  ~Buffer() { PyBuffer_Release(&view_); }
+
+  template <typename T>
+  std::span<const T> as() const {
+    const auto size = static_cast<std::size_t>(view_.len);
+    if (size % sizeof(T) != 0) throw std::invalid_argument("a column of a table has a broken length");
+    return {static_cast<const T*>(view_.buf), size / sizeof(T)};
+  }
+
+  std::string_view text() const { return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
+
+ private:
+  Py_buffer view_{};
+};
+
+/// A column of texts that Python holds.
+class Texts {
+ public:
+  Texts(nb::handle text, nb::handle begin) : text_(text), begin_(begin) { view().check(); }
+
+  TextColumn view() const { return {text_.text(), begin_.as<std::uint64_t>()}; }
+
+ private:
+  Buffer text_;
+  Buffer begin_;
+};
+
+/// A table that Python holds, as a tuple of its three columns.
+class Table {
+ public:
+  explicit Table(const nb::tuple& columns) : queries_(columns[0], columns[1]), count_(columns[2]) { view().check(); }
+
+  QueryTable view() const { return {queries_.view(), count_.as<std::uint64_t>()}; }
+
+ private:
+  Texts queries_;
+  Buffer count_;
+};
+
+/// The order of the texts of a table, given by Python.
+std::span<const std::uint32_t> checked_order(const Buffer& order, std::size_t size) {
+  const std::span<const std::uint32_t> places = order.as<std::uint32_t>();
+  bool sound = places.size() == size;
+  for (const std::uint32_t place : places) sound = sound && place < size;
+  if (!sound) throw std::invalid_argument("the order does not fit the table");
+  return places;
+}
+
+/// A column of marks or numbers, one for each text.
+template <typename T>
+std::span<const T> checked_column(const Buffer& column, std::size_t size) {
+  const std::span<const T> values = column.as<T>();
+  if (values.size() != size) throw std::invalid_argument("a column does not fit the table");
+  return values;
+}
+
+template <typename T>
+nb::bytes column_of(const std::vector<T>& values) {
+  return nb::bytes(values.data(), values.size() * sizeof(T));
+}
+
+nb::bytes column_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
+template <typename Work>
+auto without_python(const Work& work) {
+  nb::gil_scoped_release release;
+  return work();
+}
+
+nb::bytes byte_order_of(nb::handle text, nb::handle begin) {
+  const Texts texts(text, begin);
+  return column_of(without_python([&] { return byte_order(texts.view()); }));
+}
+
+/// Finds texts in a column that is checked once.
+class TextFinder {
+ public:
+  TextFinder(nb::handle text, nb::handle begin, nb::handle order)
+      : texts_(text, begin), order_(order), sorted_(checked_order(order_, texts_.view().size())) {}
+
+  std::size_t find(std::string_view text) const { return find_text(texts_.view(), sorted_, text); }
+
+ private:
+  Texts texts_;
+  Buffer order_;
+  std::span<const std::uint32_t> sorted_;
+};
+
+nb::tuple sum_tables(const std::vector<nb::tuple>& given) {
+  std::vector<Table> tables;
+  tables.reserve(given.size());
+  for (const nb::tuple& columns : given) tables.emplace_back(columns);
+  std::vector<QueryTable> views;
+  for (const Table& table : tables) views.push_back(table.view());
+  const OwnTable sum = without_python([&] { return sum_of(views); });
+  return nb::make_tuple(column_of(sum.queries.text), column_of(sum.queries.begin), column_of(sum.count));
+}
+
+void add_index(nb::dict& result, const std::string& part, const PopularArrays& arrays) {
+  const auto add = [&](const char* name, const char* type, const auto& values) {
+    result[nb::str((part + "." + name).c_str())] = nb::make_tuple(type, column_of(values));
+  };
+  add("text", "U8", arrays.texts.text);
+  add("bucket_begin", "U32", arrays.texts.bucket_begin);
+  add("count", "U32", arrays.count);
+  add("block_max", "U32", arrays.block_max);
+  add("block_sum", "U64", arrays.block_sum);
+  add("range_max", "U32", arrays.range_max);
+}
+
+nb::dict index_arrays(const nb::tuple& columns, nb::handle order) {
+  const Table table(columns);
+  const Buffer places(order);
+  const std::span<const std::uint32_t> sorted = checked_order(places, table.view().size());
+  nb::dict result;
+  add_index(result, "popular", without_python([&] { return index_table(table.view(), sorted); }));
+  const FoldedArrays folded = without_python([&] { return fold_table(table.view(), sorted); });
+  if (folded.position.empty()) return result;
+  add_index(result, "popular.folded", folded.keys);
+  result["popular.folded.position"] = nb::make_tuple("U32", column_of(folded.position));
+  return result;
+}
+
+nb::tuple letter_arrays(const nb::tuple& columns, nb::handle order, nb::handle left_out, double share) {
+  const Table table(columns);
+  const Buffer places(order);
+  const Buffer marks(left_out);
+  const QueryTable view = table.view();
+  const std::span<const std::uint32_t> sorted = checked_order(places, view.size());
+  const std::span<const std::uint8_t> marked = checked_column<std::uint8_t>(marks, view.size());
+  const auto positions = without_python([&] { return letter_order(view, sorted, marked); });
+  return nb::make_tuple(column_of(positions), column_of(frequent_domain(view, share)));
+}
+
+nb::tuple word_columns(const nb::tuple& columns) {
+  const Table table(columns);
+  const WordTable words = without_python([&] { return count_words(table.view()); });
+  return nb::make_tuple(column_of(words.words.text), column_of(words.words.begin), column_of(words.occurrences),
+                        column_of(words.typed), column_of(words.queries), column_of(words.ended));
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> character_counts(const nb::tuple& columns) {
+  const Table table(columns);
+  return without_python([&] { return count_characters(table.view()); });
+}
+
+nb::dict word_list_arrays(nb::handle text, nb::handle begin, nb::handle marked, const std::vector<std::string>& also,
+                          std::vector<std::string> background) {
+  const Texts words(text, begin);
+  const Buffer marks(marked);
+  const std::span<const std::uint8_t> chosen = checked_column<std::uint8_t>(marks, words.view().size());
+  const bool stands = !background.empty();
+  const WordList made = without_python([&] { return list_words(words.view(), chosen, also, std::move(background)); });
+  nb::dict result;
+  result["words.filter"] = nb::make_tuple("U64", column_of(made.filter));
+  if (stands) result["words.background"] = nb::make_tuple("U64", column_of(made.background));
+  result["lexicon.text"] = nb::make_tuple("U8", column_of(made.list.text));
+  result["lexicon.bucket_begin"] = nb::make_tuple("U32", column_of(made.list.bucket_begin));
+  const std::vector<std::uint32_t> size{static_cast<std::uint32_t>(made.size)};
+  result["lexicon.size"] = nb::make_tuple("U32", column_of(size));
+  return result;
+}
+
+nb::dict tree_arrays(nb::handle text, nb::handle begin, nb::handle count, const std::vector<std::string>& more) {
+  const Texts words(text, begin);
+  const Buffer counts(count);
+  const std::span<const std::uint32_t> counted = checked_column<std::uint32_t>(counts, words.view().size());
+  const WordTreeArrays tree = without_python([&] { return tree_of_words(words.view(), counted, more); });
+  nb::dict result;
+  result["words.tree.alphabet"] = nb::make_tuple("U32", column_of(tree.alphabet));
+  result["words.tree.letter"] = nb::make_tuple("U16", column_of(tree.letter));
+  result["words.tree.first_child"] = nb::make_tuple("U32", column_of(tree.first_child));
+  result["words.tree.word"] = nb::make_tuple("U8", column_of(tree.word));
+  result["words.tree.total"] = nb::make_tuple("U8", column_of(tree.total));
+  return result;
+}
+
+nb::bytes marked_queries(const nb::tuple& columns, nb::handle text, nb::handle begin, nb::handle marked,
+                         nb::handle singles, std::size_t most_single) {
+  const Table table(columns);
+  const Texts words(text, begin);
+  const Buffer marks(marked);
+  const Buffer numbers(singles);
+  const std::size_t size = words.view().size();
+  const std::span<const std::uint8_t> chosen = checked_column<std::uint8_t>(marks, size);
+  const std::span<const std::uint8_t> single = checked_column<std::uint8_t>(numbers, size);
+  return column_of(
+      without_python([&] { return find_marked(table.view(), words.view(), chosen, single, most_single); }));
+}
+
+nb::tuple pair_columns(const nb::tuple& columns, const std::vector<std::string>& words, std::size_t most) {
+  const Table table(columns);
+  const WordPairs pairs = without_python([&] { return count_pairs(table.view(), words, most); });
+  return nb::make_tuple(column_of(pairs.first), column_of(pairs.companion), column_of(pairs.together));
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> mined_pairs(const nb::tuple& columns, nb::handle starts,
+                                                                 nb::handle numbers, std::size_t shortest,
+                                                                 std::size_t most_edits) {
+  const Table table(columns);
+  const Buffer begins(starts);
+  const Buffer rows(numbers);
+  const std::span<const std::uint32_t> places = rows.as<std::uint32_t>();
+  const std::span<const std::uint8_t> marks = checked_column<std::uint8_t>(begins, places.size());
+  return without_python([&] { return mine_pairs(table.view(), marks, places, {shortest, most_edits}); });
+}
+
+}  // namespace
+
+void bind_tables(nb::module_& module) {
+  module.def("byte_order", &byte_order_of, "text"_a, "begin"_a, "The places of texts, sorted by their bytes.");
+  nb::class_<TextFinder>(module, "TextFinder")
+      .def(nb::init<nb::handle, nb::handle, nb::handle>(), "text"_a, "begin"_a, "order"_a)
+      .def("find", &TextFinder::find, "text"_a, "Where a text lies; the number of all texts if it is not there.");
+  module.def("sum_tables", &sum_tables, "tables"_a, "The columns of the sum of tables, the most typed first.");
+  module.def("index_arrays", &index_arrays, "table"_a, "order"_a, "The popularity index of a table, also by keys.");
+  module.def("letter_arrays", &letter_arrays, "table"_a, "order"_a, "left_out"_a, "share"_a,
+             "The queries of a table by their letters, and their frequent domain.");
+  module.def("word_columns", &word_columns, "table"_a, "The words of a table, and what is counted of them.");
+  module.def("character_counts", &character_counts, "table"_a, "How often each character was typed.");
+  module.def("word_list_arrays", &word_list_arrays, "text"_a, "begin"_a, "marked"_a, "also"_a, "background"_a,
+             "The list of words that are marked, and of more, with their filters.");
+  module.def("tree_arrays", &tree_arrays, "text"_a, "begin"_a, "count"_a, "more"_a,
+             "The tree of the words that count, and of more.");
+  module.def("marked_queries", &marked_queries, "table"_a, "text"_a, "begin"_a, "marked"_a, "singles"_a,
+             "most_single"_a, "The places of queries that hold marked words, or many single characters.");
+  module.def("pair_columns", &pair_columns, "table"_a, "words"_a, "most"_a, "Which words occur together.");
+  module.def("mined_pairs", &mined_pairs, "table"_a, "starts"_a, "numbers"_a, "shortest"_a, "most_edits"_a,
+             "The steps of sessions in which a query was corrected.");
+  module.def(
+      "are_alike",
+      [](std::string_view typed, std::string_view meant, std::size_t shortest, std::size_t most_edits) {
+        return are_alike(typed, meant, {shortest, most_edits});
+      },
+      "typed"_a, "meant"_a, "shortest"_a, "most_edits"_a, "Whether two queries differ in few letters.");
+}
+
+}  // namespace halfword

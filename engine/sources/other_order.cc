@@ -1,0 +1,139 @@
+#include "sources/other_order.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace halfword {
+namespace {
+
+std::vector<std::string_view> split_at_spaces(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// How many bytes of a query stand for the typed words, each of which takes one word of it; none if one is missing.
+std::optional<std::size_t> matched_bytes(std::string_view query, std::span<const std::string_view> whole,
+                                         std::string_view begun) {
+  std::vector<std::string_view> words = split_at_spaces(query);
+  std::size_t matched = 0;
+  const auto take = [&](const auto& fits) {
+    const auto found = std::find_if(words.begin(), words.end(), fits);
+    if (found == words.end()) return false;
+    matched = std::max(matched, static_cast<std::size_t>(found->data() + found->size() - query.data()));
+    *found = {};
+    return true;
+  };
+  for (const std::string_view wanted : whole) {
+    if (!take([&](std::string_view word) { return word == wanted; })) return std::nullopt;
+  }
+  if (!take([&](std::string_view word) { return !word.empty() && word.starts_with(begun); })) return std::nullopt;
+  return matched;
+}
+
+}  // namespace
+
+/// Looks for the queries of one typed text.
+class OtherOrder::Finder {
+ public:
+  Finder(const OtherOrder& parts, std::string_view typed, const Policy& policy)
+      : parts_(parts), typed_(typed), policy_(policy), whole_(split_at_spaces(typed)) {
+    begun_ = whole_.back();
+    whole_.pop_back();
+  }
+
+  std::vector<FoundQuery> find() {
+    const std::optional<std::size_t> rarest = begun_.empty() ? std::nullopt : rarest_word();
+    if (!rarest) return {};
+    look_at(*rarest);
+    // Of a frequent word only some queries are listed: those of the words that may be begun are looked at as well.
+    if (listed_ < parts_.words_.logged_at(*rarest)) {
+      const auto most = static_cast<std::size_t>(policy_.reordered_most_begun);
+      for (const std::size_t word : parts_.words_.best_of(begun_, most)) look_at(word);
+    }
+    return best();
+  }
+
+ private:
+  /// The whole word that the fewest queries hold; none if one of them is not in the index.
+  std::optional<std::size_t> rarest_word() const {
+    std::optional<std::size_t> rarest;
+    for (const std::string_view word : whole_) {
+      const auto [position, exact] = parts_.words_.place_of(word);
+      if (!exact) return std::nullopt;
+      if (!rarest || parts_.words_.logged_at(position) < parts_.words_.logged_at(*rarest)) rarest = position;
+    }
+    return rarest;
+  }
+
+  /// Check the queries of a word, as long as enough work is left.
+  void look_at(std::size_t word) {
+    const std::vector<std::size_t> places = parts_.places_of(word);
+    listed_ = places.size();
+    for (const std::size_t place : places) {
+      if (static_cast<double>(checked_) >= policy_.reordered_most_checked) return;
+      ++checked_;
+      TypedQuery query = parts_.queries_.at(place);
+      if (query.text.starts_with(typed_)) continue;
+      const auto matched = matched_bytes(query.text, whole_, begun_);
+      if (matched) found_.push_back({std::move(query.text), query.count, *matched});
+    }
+  }
+
+  std::vector<FoundQuery> best() {
+    std::sort(found_.begin(), found_.end(), [](const FoundQuery& left, const FoundQuery& right) {
+      return left.count != right.count ? left.count > right.count : left.text < right.text;
+    });
+    const auto same = [](const FoundQuery& left, const FoundQuery& right) { return left.text == right.text; };
+    found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());
+    found_.resize(std::min(found_.size(), static_cast<std::size_t>(policy_.reordered_count)));
+    return std::move(found_);
+  }
+
+  const OtherOrder& parts_;
+  std::string_view typed_;
+  const Policy& policy_;
+  std::vector<std::string_view> whole_;  // words
+  std::string_view begun_;
+  std::vector<FoundQuery> found_;
+  std::size_t checked_ = 0;
+  std::size_t listed_ = 0;  // queries of the word looked at last
+};
+
+OtherOrder::OtherOrder(const ModelFile& file, const Popular& queries)
+    : queries_(queries),
+      words_(file, "order"),
+      places_(file.array<std::uint8_t>("order.places")),
+      begin_(file.array<std::uint32_t>("order.begin")) {
+  const bool sound = begin_.size() == words_.size() + 1 && std::is_sorted(begin_.begin(), begin_.end()) &&
+                     begin_.back() <= places_.size();
+  if (!sound) throw ModelFileError("the queries by their words make no sense");
+}
+
+std::vector<std::size_t> OtherOrder::places_of(std::size_t word) const {
+  std::vector<std::size_t> places;
+  std::size_t place = 0;
+  std::size_t shift = 0;
+  std::size_t step = 0;
+  for (const std::uint8_t byte : places_.subspan(begin_[word], begin_[word + 1] - begin_[word])) {
+    step |= static_cast<std::size_t>(byte & 0x7F) << shift;
+    shift = std::min<std::size_t>(shift + 7, 56);
+    if ((byte & 0x80) != 0) continue;
+    place += step;
+    if (place >= queries_.size()) break;
+    places.push_back(place);
+    step = shift = 0;
+  }
+  return places;
+}
+
+std::vector<FoundQuery> OtherOrder::find(std::string_view typed, const Policy& policy) const {
+  return Finder(*this, typed, policy).find();
+}
+
+}  // namespace halfword

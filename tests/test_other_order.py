@@ -1,0 +1,136 @@
+"""Words in another order: known queries that hold what was typed, but do not go on from it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfword import SearchOptions, load
+from halfword.core.errors import OptionError
+from halfword.core.filters import Blocklist
+from halfword.core.options import UNFILTERED, Order
+from halfword.search.filtered import Filtered
+from halfword.search.model import Model
+from halfword.search.reference import read_arrays
+from halfword.search.reference_order import PlainOrder
+from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
+from halfword.training.other_order import FEWEST, learn_order
+from tests.toy import SHOWS_ALL, Toy, write_toy
+
+pytestmark = pytest.mark.engine
+
+ANY = replace(UNFILTERED, order=Order.ANY)
+QUERIES = {
+    "iphone case": 30,
+    "iphone case red": 4,
+    "red iphone": 8,
+    "dresden university of technology": 5,
+    "university of york": 40,
+    "university of kent": 30,
+    "university of bath": 20,
+    "hotels dresden": 9,
+    "case study": 6,
+    "weather": 50,
+}
+
+
+def model_of(folder: Path, counts: Mapping[str, int], most: int = 64) -> Model:
+    toy = Toy(parts=("popular", "ngram"), counts=dict(counts), order=most)
+    return load(write_toy(folder / "toy.halfword", toy), cache=False)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return model_of(tmp_path_factory.mktemp("order"), QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    {
+        "case iph": "iphone case",
+        "case iphone": "iphone case",
+        "red case iph": "iphone case red",
+        "university dre": "dresden university of technology",
+    }.items(),
+)
+def test_a_query_is_found_by_its_words_in_any_order(model: Model, typed: str, found: str) -> None:
+    completions = {each.text: each for each in model.complete(typed, ANY)}
+    assert found in completions
+    assert completions[found].source == "popular"
+    assert not completions[found].corrected
+    assert found not in model.complete(typed, replace(ANY, order=Order.AS_TYPED)).texts
+
+
+def test_a_rare_word_finds_what_is_not_listed_of_a_frequent_one(tmp_path: Path) -> None:
+    model = model_of(tmp_path, QUERIES, most=2)
+    assert "dresden university of technology" in model.complete("university dre", ANY).texts
+
+
+@pytest.mark.parametrize("typed", ["iphone", "iphone ", "case case", "case moon", "weather", ""])
+def test_all_words_must_be_there_each_in_its_own_place(model: Model, typed: str) -> None:
+    assert all(text.startswith(typed) for text in model.complete(typed, ANY).texts)
+
+
+def test_the_last_typed_word_ends_what_is_matched(model: Model) -> None:
+    (case,) = (each for each in model.complete("case iph", ANY) if each.text == "iphone case red")
+    assert case.text[: case.matched] == "iphone case"
+
+
+def test_what_goes_on_from_the_text_keeps_its_probability(model: Model) -> None:
+    as_typed = {each.text: each.score for each in model.complete("case iph", UNFILTERED)}
+    found = {each.text: each.score for each in model.complete("case iph", ANY)}
+    assert {text: found[text] for text in found if text in as_typed} == pytest.approx(
+        {text: as_typed[text] for text in found if text in as_typed}
+    )
+    assert sum(map(math.exp, found.values())) < 1
+
+
+def test_a_blocklist_sees_them_and_an_unknown_order_is_refused(model: Model) -> None:
+    found = Filtered(model, Blocklist(["iphone case"])).complete("case iph", ANY)
+    assert not any("iphone case" in each.text for each in found)
+    with pytest.raises(OptionError, match="order must be one of any, as typed, got 'none'"):
+        model.complete("case iph", order="none")
+
+
+def test_only_words_of_several_queries_are_kept() -> None:
+    assert not learn_order({"weather": 5, "iphone case": 2, "red shoes": 1})
+    assert len(learn_order({"iphone case": 2, "red case": 1})["order.begin"].data) == 2 * 4  # case alone
+
+
+WORDS = st.lists(st.sampled_from(["a", "ab", "b", "ba", "c", "cab"]), min_size=1, max_size=4).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    counts=st.dictionaries(WORDS, st.integers(1, 5), min_size=1, max_size=14),
+    typed=WORDS,
+    most=st.integers(1, 4),
+    checked=st.sampled_from([1.0, 3.0, 200.0]),
+)
+def test_the_engine_equals_the_plain_pipeline(
+    tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], typed: str, most: int, checked: float
+) -> None:
+    policy = replace(SHOWS_ALL, reordered_most_checked=checked, reordered_most_begun=2.0, reordered_count=4.0)
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy)
+    path = write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy)
+    search = load(path, parts=("ngram",), cache=False)
+    plain = PlainPipeline(
+        counts,
+        lambda prefix, options, surplus, others, context: search.complete(
+            prefix, replace(options, count=options.count + surplus)
+        ),
+        PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")}),
+        policy,
+        KnownWords({word for query in counts for word in query.split()}),
+        other_order=PlainOrder(counts, policy, fewest=FEWEST, most=most),
+    )
+    options = SearchOptions(order=Order.ANY, min_probability=0.0, count=30, beam=30)
+    found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
+    reordered = [each for each in expected if not each.text.startswith(typed)]
+    assert {each.text for each in found if not each.text.startswith(typed)} == {each.text for each in reordered}
+    scores = {each.text: each.score for each in found}
+    assert [scores[each.text] for each in reordered] == pytest.approx([each.score for each in reordered], abs=1e-3)

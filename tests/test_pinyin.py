@@ -1,0 +1,107 @@
+"""Chinese typed in Latin letters: queries that are found by their pinyin."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfword import SearchOptions, load
+from halfword.core.options import UNFILTERED
+from halfword.search.model import Model
+from halfword.search.reference import read_arrays
+from halfword.search.reference_pinyin import PlainPinyin
+from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
+from halfword.training.pinyin import learn_pinyin
+from tests.toy import SHOWS_ALL, Toy, write_toy
+
+pytestmark = pytest.mark.engine
+
+QUERIES = {"手机": 30, "手机壳": 9, "iphone手机": 4, "首都": 5, "上海 天气": 7, "weather": 6}
+SPELLED = {
+    "手机": ["shou", "ji"],
+    "手机壳": ["shou", "ji", "ke"],
+    "iphone手机": [*"iphone", "shou", "ji"],
+    "首都": ["shou", "du"],
+    "上海 天气": ["shang", "hai", " ", "tian", "qi"],
+}
+
+
+def write(path: Path, counts: Mapping[str, int], spelled: Mapping[str, list[str]]) -> Path:
+    toy = Toy(parts=("popular", "ngram"), counts=dict(counts), pinyin=spelled, policy=SHOWS_ALL)
+    return write_toy(path / "toy.halfword", toy)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return load(write(tmp_path_factory.mktemp("pinyin"), QUERIES, SPELLED), cache=False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found", "matched"),
+    [
+        ("shouji", "手机", "手机"),
+        ("shou ji", "手机", "手机"),
+        ("shouj", "手机壳", "手机"),
+        ("sj", "手机", "手机"),
+        ("手ji", "手机", "手机"),
+        ("手机k", "手机壳", "手机壳"),
+        ("iphonesh", "iphone手机", "iphone手"),
+        ("shanghaiti", "上海 天气", "上海 天"),
+        ("xi'an", None, None),
+        ("s", None, None),
+        ("weath", None, None),
+    ],
+)
+def test_a_query_is_found_by_its_pinyin(model: Model, typed: str, found: str | None, matched: str | None) -> None:
+    chinese = {each.text: each for each in model.complete(typed, UNFILTERED) if each.text in SPELLED}
+    if found is None:
+        assert not chinese
+    else:
+        assert chinese[found].text[: chinese[found].matched] == matched
+
+
+def test_folding_switches_it_off(model: Model) -> None:
+    assert not set(model.complete("shouji", replace(UNFILTERED, fold=False)).texts) & SPELLED.keys()
+
+
+def test_pronunciation_is_learned_with_the_words_around() -> None:
+    pytest.importorskip("pypinyin")
+    # What a key has in common with the one before it is left out.
+    keys = learn_pinyin({"银行": 2, "行人": 1})["pinyin.text"].data
+    assert b"inhang" in keys
+    assert b"xingren" in keys
+    assert not learn_pinyin({"weather": 2})
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    counts=st.dictionaries(st.text("手机a ", min_size=1, max_size=4).map(str.strip).filter(bool), st.integers(1, 5)),
+    typed=st.text("手shoujia' ", max_size=6).map(str.lstrip),
+)
+def test_the_engine_equals_the_plain_pipeline(
+    tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], typed: str
+) -> None:
+    counts = {" ".join(query.split()): count for query, count in counts.items()} | {"机": 1}
+    syllables = {"手": "shou", "机": "ji"}
+    spelled = {query: [syllables.get(letter, letter) for letter in query] for query in counts if not query.isascii()}
+    path = write(tmp_path_factory.mktemp("plain"), counts, spelled)
+    search = load(path, parts=("ngram",), cache=False)
+    plain = PlainPipeline(
+        counts,
+        lambda prefix, options, surplus, others, context: search.complete(
+            prefix, replace(options, count=options.count + surplus)
+        ),
+        PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")}),
+        SHOWS_ALL,
+        KnownWords({word for query in counts for word in query.split()}),
+        pinyin=PlainPinyin(counts, spelled, SHOWS_ALL),
+    )
+    options = SearchOptions(min_probability=0.0, count=99, beam=30)
+    found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
+    others = [each for each in expected if each.text in spelled and not each.text.startswith(typed)]
+    scores = {each.text: each.score for each in found if each.text in spelled and not each.text.startswith(typed)}
+    assert scores.keys() == {each.text for each in others}
+    assert [scores[each.text] for each in others] == pytest.approx([each.score for each in others], abs=1e-3)
