@@ -45,7 +45,8 @@ enum Option {
   options_size
 };
 constexpr const char* option_names =
-    "count beam retrace segmentations max_pieces merge prune conditional echo fold typos any_order haste adapt min_probability "
+    "count beam retrace segmentations max_pieces merge prune conditional echo fold typos any_order haste adapt "
+    "min_probability "
     "invent deadline_ms";
 
 /// What the page has given before it opens the model, the model, and the last answer.

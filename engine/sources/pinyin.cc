@@ -11,7 +11,7 @@ namespace {
 bool is_latin(char byte) { return byte >= 'a' && byte <= 'z'; }
 
 /// What is typed, without the spaces and apostrophes that may stand between syllables.
-std::string key_of(std::string_view typed) {
+std::string typed_key(std::string_view typed) {
   std::string key(typed);
   std::erase_if(key, [](char byte) { return byte == ' ' || byte == '\''; });
   return key;
@@ -40,7 +40,7 @@ Pinyin::Pinyin(const ModelFile& file, const Popular& queries)
 }
 
 std::vector<FoundQuery> Pinyin::find(std::string_view typed, const Policy& policy) const {
-  const std::string key = key_of(typed);
+  const std::string key = typed_key(typed);
   const auto characters =
       static_cast<double>(key.size()) - static_cast<double>(std::count_if(key.begin(), key.end(), continues));
   std::vector<FoundQuery> found;

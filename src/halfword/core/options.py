@@ -54,7 +54,7 @@ class SearchOptions:
     deadline_ms: float | None = None  # return the best found by then
     fold: bool = True  # also offer what differs from the prefix in accents, apostrophes, hyphens or half a syllable
     typos: Typos = option(Typos.AUTO, "Correct mistakes: auto or off.", rare=True)
-    order: Order = option(Order.ANY, "Offer queries with the typed words in this order: any or as typed.", rare=True)
+    order: Order = option(Order.ANY, "Word order: any or as typed.", rare=True)
     echo: bool = False  # offer the prefix itself, less its trailing space, as the paper's code does by accident
 
     def __post_init__(self) -> None:

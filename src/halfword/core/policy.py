@@ -62,7 +62,7 @@ class Policy:
     corrected_beam: float = 12.0  # readings of the first words that are followed
     corrected_most_readings: float = 8.0  # corrections that are glanced at
     corrected_band: float = 30.0  # nats by which a further correction may be less likely than the best one
-    corrected_more_odds: float = 0.0  # nats added to the odds of every correction: more of them, or fewer
+    corrected_more_odds: float = 0.2  # nats added to the odds of every correction: more of them, or fewer
     corrected_least_odds: float = -4.5  # logarithm of the odds that a correction must have at a glance to be completed,
     corrected_most_completed: float = 2.0  # and the number of corrections that are
     corrected_count: float = 6.0  # completions of a correction that are looked for
@@ -73,8 +73,8 @@ class Policy:
     corrected_new_words: float = -2.0  # nats for a word after which the beginning is one that nobody typed
     corrected_most_steps: float = 400.0  # in the tree of words, for one prefix
     # Known queries that hold the typed words in another order (docs/research/typos.md).
-    reordered_most_queries: float = 10.0  # looked for where fewer queries than this go on from the text as typed
-    reordered_log_probability: float = -4.0  # log p(one of them is meant | none of what goes on from the text is)
+    reordered_most_queries: float = 3.0  # looked for where fewer queries than this go on from the text as typed
+    reordered_log_probability: float = -5.0  # log p(one of them is meant | none of what goes on from the text is)
     reordered_most_checked: float = 200.0  # queries that are looked at for one prefix
     reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
     reordered_count: float = 3.0  # queries that are offered

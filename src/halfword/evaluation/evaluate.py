@@ -12,7 +12,7 @@ from halfword.core.card import Card
 from halfword.core.context import MOST_QUERIES
 from halfword.core.errors import DatasetError, OptionError
 from halfword.core.fields import option
-from halfword.core.options import DEFAULTS, Invent, SearchOptions
+from halfword.core.options import DEFAULTS, Invent, Order, SearchOptions, Typos
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
@@ -61,6 +61,8 @@ class EvaluateOptions:
     # By default as users ask; 0 and freely measure the ranking of everything that was found.
     min_probability: float | None = option(None, "As for complete; 0 counts the unlikely too.")
     invent: Invent = option(DEFAULTS.invent, "As for complete: never, careful or freely.")
+    typos: Typos = option(DEFAULTS.typos, "As for complete: auto or off.", rare=True)
+    order: Order = option(DEFAULTS.order, "As for complete: any or as typed.", rare=True)
 
     def __post_init__(self) -> None:
         if self.sample is not None and self.sample < 1:
@@ -74,7 +76,12 @@ class EvaluateOptions:
     def search_options(self) -> SearchOptions:
         """Return what the completer is asked with."""
         return SearchOptions(
-            count=self.count, echo=self.paper, min_probability=self.min_probability, invent=self.invent
+            count=self.count,
+            echo=self.paper,
+            min_probability=self.min_probability,
+            invent=self.invent,
+            typos=self.typos,
+            order=self.order,
         )
 
 
