@@ -27,8 +27,8 @@ ENDINGS = ["n", "r", "s", "t", "l", "m", "ng", "ck", "st", "rd", *[""] * 10]
 DOMAINS = [".com", ".org", ".net", ".edu"]
 
 
-def write_log(folder: Path, rows: int, files: int, seed: int = 2006) -> list[Path]:
-    """Write `rows` rows over `files` files and return their paths."""
+def write_log(folder: Path, rows: int, files: int, seed: int = 2006, new: float = NEW) -> list[Path]:
+    """Write `rows` rows over `files` files and return their paths; `new` is the share of queries that are new."""
     folder.mkdir(parents=True, exist_ok=True)
     words = _words(np.random.default_rng(seed), 60_000)
     paths = [folder / f"user-ct-test-collection-{number + 1:02}.txt" for number in range(files)]
@@ -36,23 +36,23 @@ def write_log(folder: Path, rows: int, files: int, seed: int = 2006) -> list[Pat
         share = rows // files + (number < rows % files)
         with path.open("wb") as stream:
             stream.write(HEADER)
-            for portion in _portions(share, words, number, seed):
+            for portion in _portions(share, words, number, seed, new):
                 stream.write(portion)
     return paths
 
 
-def _portions(rows: int, words: Column, number: int, seed: int) -> Iterator[memoryview]:
+def _portions(rows: int, words: Column, number: int, seed: int, new: float) -> Iterator[memoryview]:
     for part, start in enumerate(range(0, rows, PORTION)):
         random = np.random.default_rng([seed, number, part])
         first_user = 1_000_000 * (number + 1) + start // ROWS_OF_A_USER
-        yield _portion(min(PORTION, rows - start), words, first_user, random)
+        yield _portion(min(PORTION, rows - start), words, first_user, random, new)
 
 
-def _portion(rows: int, words: Column, first_user: int, random: np.random.Generator) -> memoryview:
+def _portion(rows: int, words: Column, first_user: int, random: np.random.Generator, share: float) -> memoryview:
     users = np.sort(first_user + random.integers(0, max(1, rows // ROWS_OF_A_USER), rows))
     seconds = random.integers(0, int((LAST - FIRST).astype(int)) + 1, rows)
     seconds = seconds[np.lexsort((seconds, users))]  # rows are sorted by user and time
-    queries = _queries(rows, words, random)
+    queries = _queries(rows, words, random, share)
     repeated = random.random(rows) < REPEATED
     repeated[0] = False
     queries = queries.take(pa.array(np.maximum.accumulate(np.where(repeated, 0, np.arange(rows)))))
@@ -68,10 +68,10 @@ def _portion(rows: int, words: Column, first_user: int, random: np.random.Genera
     return memoryview(whole[0].as_buffer().to_pybytes() + b"\n")
 
 
-def _queries(rows: int, words: Column, random: np.random.Generator) -> Column:
+def _queries(rows: int, words: Column, random: np.random.Generator, share: float) -> Column:
     """Return queries: most are from a fixed few million with Zipf frequencies (1/n), the others are new."""
     known = np.minimum(random.zipf(1.15, rows), 1 << 40).astype(np.uint64)
-    new = random.random(rows) < NEW
+    new = random.random(rows) < share
     names = np.where(new, random.integers(1 << 41, 1 << 62, rows).astype(np.uint64), known)
     bits = _mixed(names)
     lengths = np.array([1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 8])[(bits >> np.uint64(60)).astype(int)]
@@ -103,9 +103,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--files", type=int, default=10)
     parser.add_argument("--seed", type=int, default=2006)
+    parser.add_argument("--new", type=float, default=NEW, help="the share of queries that are new")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
-    for path in write_log(given.output, given.rows, given.files, given.seed):
+    for path in write_log(given.output, given.rows, given.files, given.seed, given.new):
         print(path)
 
 

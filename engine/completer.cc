@@ -7,6 +7,7 @@
 
 #include "rank/pins.h"
 #include "rank/selection.h"
+#include "search/tuning.h"
 #include "sort.h"
 #include "sources/companions.h"
 #include "sources/search_source.h"
@@ -15,9 +16,36 @@
 #include "store/current_queries.h"
 
 namespace halfword {
+namespace {
+
+/// All that the answer to a request without context depends on, as one key.
+std::string key_of(const Request& request, const LiveState* live) {
+  const SearchOptions& options = request.options;
+  std::string key = request.typed;
+  const auto append = [&](auto value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
+  append(live == nullptr ? std::uint64_t{0} : live->generation);
+  append(options.count);
+  append(options.beam);
+  append(options.retrace);
+  append(options.segmentations);
+  append(options.max_pieces);
+  append(options.merge);
+  append(options.prune);
+  append(options.conditional);
+  append(options.echo);
+  append(options.fold);
+  append(options.typos);
+  append(options.haste);
+  append(options.adapt);
+  append(options.min_probability);
+  append(options.invent);
+  return key;
+}
+
+}  // namespace
 
 Completer::Completer(const ModelFile& file, const Policy& policy, const Settings& settings)
-    : policy_(policy), displays_(file) {
+    : policy_(policy), displays_(file), answers_(settings.caches.answers) {
   if (settings.popular) {
     popular_.emplace(file);
     if (file.holds("popular.folded.text")) folded_.emplace(file, *popular_);
@@ -67,15 +95,21 @@ double Completer::count_of(std::string_view query) const {
 std::shared_ptr<const LiveState> Completer::changes() const { return live_ ? live_->state() : nullptr; }
 
 Answer Completer::complete(const Request& request) const {
-  Answer answer = answer_to(request);
+  const std::shared_ptr<const LiveState> live = changes();
+  const bool kept = answers_.enabled() && request.context.empty() && request.typed.size() <= tuning.short_prefix;
+  const std::string key = kept ? key_of(request, live.get()) : std::string();
+  if (kept) {
+    if (const auto known = answers_.find(key)) return *known;
+  }
+  Answer answer = answer_to(request, live.get());
   for (Completion& completion : answer.completions) displays_.dress(completion);
+  if (kept && !answer.timed_out && answer.completions.size() <= tuning.most_kept) answers_.insert(key, answer);
   return answer;
 }
 
-Answer Completer::answer_to(const Request& request) const {
-  const std::shared_ptr<const LiveState> live = changes();
-  if (ranker_) return show(request, branches(request, live.get()), live.get());
-  return model_ ? from_model(request) : from_popular(request);
+Answer Completer::answer_to(const Request& request, const LiveState* live) const {
+  if (ranker_) return show(request, branches(request, live), live);
+  return model_ ? from_model(request) : from_popular(request, live);
 }
 
 std::vector<Branch> Completer::branches(const Request& request) const { return branches(request, changes().get()); }
@@ -214,13 +248,12 @@ Answer Completer::show(const Request& request, std::vector<Branch> branches, con
   return {std::move(shown), proposals.facts.timed_out, proposals.facts.cost};
 }
 
-Answer Completer::from_popular(const Request& request) const {
-  const std::shared_ptr<const LiveState> live = changes();
+Answer Completer::from_popular(const Request& request, const LiveState* live) const {
   Proposals proposals = gather(std::vector<Reading>{{request.typed}}, Session({}), request.options,
-                               Deadline(request.options.deadline_ms), live.get());
+                               Deadline(request.options.deadline_ms), live);
   std::vector<PinnedCompletion> pinned;
   const double total = std::max(proposals.facts.total, 1.0);
-  for (const Pin& pin : pins_for(live.get(), request.typed)) {
+  for (const Pin& pin : pins_for(live, request.typed)) {
     const double share = std::max(proposals.at(pin.text).count, 0.5) / total;  // half a time, if it was never typed
     pinned.push_back({{pin.text, std::log(std::min(share, 1.0)), Origin::popular}, pin.position});
   }

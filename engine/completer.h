@@ -12,6 +12,7 @@
 #include "readings/corrections.h"
 #include "readings/folding.h"
 #include "request.h"
+#include "search/generation_cache.h"
 #include "search/model_search.h"
 #include "sources/other_order.h"
 #include "sources/pinyin.h"
@@ -66,8 +67,8 @@ class Completer {
   std::size_t queries() const { return popular_ ? popular_->size() : 0; }
 
  private:
-  Answer answer_to(const Request& request) const;
-  Answer from_popular(const Request& request) const;
+  Answer answer_to(const Request& request, const LiveState* live) const;
+  Answer from_popular(const Request& request, const LiveState* live) const;
   Answer from_model(const Request& request) const;
   std::vector<Reading> readings_of(const Request& request, const LiveState* live) const;
   std::vector<Reading> corrections_of(const Request& request, const LiveState* live) const;
@@ -96,6 +97,7 @@ class Completer {
   Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
   std::unique_ptr<Live> live_;
+  mutable GenerationCache<Answer> answers_;  // to short prefixes, in their final form
 };
 
 }  // namespace halfword

@@ -160,7 +160,7 @@ def test_texts_are_cut_as_sentencepiece_does(kind: Kind, folder: Path) -> None:
 @pytest.mark.parametrize("kind", list(Kind))
 def test_words_that_are_remembered_are_cut_as_sentencepiece_does(kind: Kind, folder: Path) -> None:
     known, others = (dict.fromkeys(made_up(random.Random(seed), 300), 1) for seed in (1, 2))
-    segmenter = train_segmenter(known, SegmentOptions(kind=kind, size=0 if kind is Kind.CHAR else 300))
+    segmenter = train_segmenter(known, SegmentOptions(kind=kind, size=0 if kind is Kind.CHAR else 150))
     arrays, options = piece_arrays(segmenter), NgramOptions(order=3)
     others |= {"ж ж жж ж": 1, "ж": 1, "x" * 100: 1}
     expected = learn_ngram(train_corpus(others, Pieces.of(arrays, segmenter.encode)), options)

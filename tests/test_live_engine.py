@@ -213,6 +213,17 @@ def test_changes_can_be_forgotten(make_popular: MakePopular) -> None:
     assert popular.complete("") == before
 
 
+def test_an_answer_that_was_kept_is_not_given_after_a_change(make_popular: MakePopular) -> None:
+    model = make_popular({"abc": 2, "abd": 1})
+    for number in (2, 2, 2):
+        before = model.complete("ab").texts
+        assert model.complete("ab").texts == before
+        apply(model, typed(before[-1], number))
+        assert model.complete("ab").texts == before[::-1]
+    model._engine.clear_changes()
+    assert model.complete("ab").texts == ["abc", "abd"]
+
+
 def test_readers_see_whole_batches_while_a_writer_goes_on(make_popular: MakePopular) -> None:
     popular = make_popular({f"query {number}": 1 for number in range(500)})
     stop, wrong = threading.Event(), []

@@ -150,6 +150,53 @@ def test_single_probabilities_are_those_of_the_whole_distribution(folder: Path) 
         assert memory.sums(pieces) == pytest.approx([1] * len(pieces))
 
 
+def check_likely(memory: Ngram, context: Query, allowed: Sequence[int], least: float, most: int) -> None:
+    """Compare the likely pieces after a context with the whole distribution."""
+    predicted = memory.predict(context)
+    found = memory.likely(context, allowed, least, most)
+    expected = sorted((predicted[piece] for piece in allowed if predicted[piece] >= least), reverse=True)[:most]
+    assert len({piece for piece, _ in found}) == len(found)
+    assert sorted((probability for _, probability in found), reverse=True) == pytest.approx(expected, rel=1e-5)
+    assert [probability for _, probability in found] == pytest.approx([predicted[piece] for piece, _ in found])
+    assert {piece for piece, _ in found} <= set(allowed)
+
+
+@settings(deadline=None)
+@given(
+    queries=QUERIES,
+    order=st.integers(2, 8),
+    allowed=st.sets(st.integers(3, VOCABULARY - 1)).map(sorted),
+    least=st.sampled_from([0.0, 0.013, 0.11, 0.51]),
+    most=st.integers(1, VOCABULARY),
+    listed=st.booleans(),
+)
+def test_likely_pieces_are_those_of_the_whole_distribution(
+    queries: Queries, order: int, allowed: list[int], least: float, most: int, listed: bool, folder: Path
+) -> None:
+    memory = learned(folder, queries, order=order)
+    if listed:
+        memory.list_likely()
+    for context in contexts_of(queries)[:20]:
+        check_likely(memory, context, allowed, least, most)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_likely_pieces_are_found_among_many(folder: Path, listed: bool) -> None:
+    queries = random_queries(5, 3000, 200)
+    memory = learned(folder, queries, 210, order=5)
+    if listed:
+        memory.list_likely()
+    for number, context in enumerate(contexts_of(queries)[::40]):
+        for least, most in [(0.0, 5), (0.0, 60), (0.0011, 100), (0.023, 10)]:
+            check_likely(memory, context, range(3 + number % 2, 210, 1 + number % 3), least, most)
+
+
+def test_a_memory_of_single_pieces_has_likely_ones(folder: Path) -> None:
+    memory = learned(folder, TOY, megabytes=1e-6)
+    memory.list_likely()
+    check_likely(memory, (3, 4), [3, 4, 5], 0.0, 2)
+
+
 def test_it_tells_how_much_of_the_context_it_knows(folder: Path) -> None:
     memory = learned(folder, TOY, order=3)
     assert memory.order == 3
@@ -244,6 +291,10 @@ def test_a_damaged_memory_gives_wrong_numbers_or_an_error_but_no_crash(folder: P
         memory.probabilities([*query, END])
         memory.contexts(query)
         assert len(memory.predict(query)) == VOCABULARY
+        memory.likely(query, range(VOCABULARY), 0.0, 5)
+    memory.list_likely()
+    for query in TOY:
+        assert len(memory.likely(query, range(VOCABULARY), 0.01, 5)) <= 5
 
 
 def test_a_missing_array_is_named(folder: Path) -> None:

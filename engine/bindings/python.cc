@@ -47,19 +47,25 @@ std::size_t characters_in(std::string_view text, std::size_t bytes) {
   return static_cast<std::size_t>(characters_from(text, 0) - characters_from(text, std::min(bytes, text.size())));
 }
 
-/// A Python `Completion`, which is a tuple: made as `tuple.__new__` makes it, without a call into Python.
+/// A text for Python. A damaged file may hold bytes that are not text; they must not become an error in the middle of
+/// an answer.
+PyObject* text_of(const std::string& text) {
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+}
+
+/// A Python `Completion`, which is a tuple: filled in where it was allocated, without a call into Python.
 nb::object to_python(const Completion& completion, nb::handle type) {
-  // A damaged file may hold bytes that are not text; they must not become an error in the middle of an answer.
-  const auto size = static_cast<Py_ssize_t>(completion.text.size());
-  const nb::object text = nb::steal(PyUnicode_DecodeUTF8(completion.text.data(), size, "replace"));
-  const std::string& shown = completion.display;
-  const nb::object display =
-      shown.empty() ? text
-                    : nb::steal(PyUnicode_DecodeUTF8(shown.data(), static_cast<Py_ssize_t>(shown.size()), "replace"));
-  const nb::tuple fields = nb::make_tuple(text, completion.score, name_of(completion.source), display,
-                                          completion.corrected, characters_in(completion.text, completion.matched));
-  const nb::tuple arguments = nb::make_tuple(fields);
-  return nb::steal(PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(type.ptr()), arguments.ptr(), nullptr));
+  auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
+  PyObject* made = kind->tp_alloc(kind, 6);
+  if (made == nullptr) throw nb::python_error();
+  PyTuple_SET_ITEM(made, 0, text_of(completion.text));
+  PyTuple_SET_ITEM(made, 1, PyFloat_FromDouble(completion.score));
+  PyTuple_SET_ITEM(made, 2, name_of(completion.source).release().ptr());
+  PyTuple_SET_ITEM(made, 3,
+                   completion.display.empty() ? Py_XNewRef(PyTuple_GET_ITEM(made, 0)) : text_of(completion.display));
+  PyTuple_SET_ITEM(made, 4, Py_NewRef(completion.corrected ? Py_True : Py_False));
+  PyTuple_SET_ITEM(made, 5, PyLong_FromSize_t(characters_in(completion.text, completion.matched)));
+  return nb::steal(made);
 }
 
 nb::list to_python(const std::vector<Completion>& completions, nb::handle type) {
@@ -98,8 +104,14 @@ nb::list complete_batch(const Completer& completer, const std::vector<std::strin
   std::vector<Answer> answers(prefixes.size());
   {
     nb::gil_scoped_release release;
-    parallel_for(prefixes.size(), threads,
-                 [&](std::size_t i) { answers[i] = completer.complete(request_of(prefixes, contexts, i, options)); });
+    // In the order of their texts, for what one prefix has read is near at hand for the next.
+    std::vector<std::size_t> order(prefixes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t left, std::size_t right) { return prefixes[left] < prefixes[right]; });
+    parallel_for(prefixes.size(), threads, [&](std::size_t i) {
+      answers[order[i]] = completer.complete(request_of(prefixes, contexts, order[i], options));
+    });
   }
   nb::list list;
   for (const Answer& answer : answers) list.append(to_python(answer, type));
@@ -302,21 +314,6 @@ nb::tuple start_tree(const Pieces& pieces, const std::vector<std::string>& prefi
 template <typename T, std::size_t dimensions>
 using Numbers = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 
-/// A Python `Completion`, filled in where it was allocated: twice as fast as `to_python`, which counts for millions.
-nb::object fill_completion(const Completion& completion, const nb::str& source, nb::handle type) {
-  auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
-  PyObject* made = kind->tp_alloc(kind, 6);
-  if (made == nullptr) throw nb::python_error();
-  const auto size = static_cast<Py_ssize_t>(completion.text.size());
-  PyTuple_SET_ITEM(made, 0, PyUnicode_DecodeUTF8(completion.text.data(), size, "replace"));
-  PyTuple_SET_ITEM(made, 1, PyFloat_FromDouble(completion.score));
-  PyTuple_SET_ITEM(made, 2, nb::object(source).release().ptr());
-  PyTuple_SET_ITEM(made, 3, Py_NewRef(PyTuple_GET_ITEM(made, 0)));
-  PyTuple_SET_ITEM(made, 4, Py_NewRef(completion.corrected ? Py_True : Py_False));
-  PyTuple_SET_ITEM(made, 5, PyLong_FromSize_t(characters_in(completion.text, completion.matched)));
-  return nb::steal(made);
-}
-
 /// The completions of every prefix, those with a finite score alone.
 nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefixes, Numbers<float, 2> scores,
                      Numbers<std::int32_t, 2> tails, Numbers<std::int32_t, 3> reversed, nb::handle type) {
@@ -337,11 +334,10 @@ nb::list spell_batch(const Pieces& pieces, const std::vector<std::string>& prefi
       std::sort(spelled[i].begin(), spelled[i].end(), comes_first);
     });
   }
-  const nb::str source = name_of(Origin::model);
   nb::list lists;
   for (const std::vector<Completion>& completions : spelled) {
     nb::list list;
-    for (const Completion& completion : completions) list.append(fill_completion(completion, source, type));
+    for (const Completion& completion : completions) list.append(to_python(completion, type));
     lists.append(std::move(list));
   }
   return lists;
@@ -390,6 +386,24 @@ std::vector<float> ngram_predict(const Ngram& ngram, const std::vector<PieceId>&
   std::vector<float> probabilities(ngram.vocabulary());
   ngram.predict(state, probabilities);
   return probabilities;
+}
+
+/// The likeliest of the allowed pieces after these, at least as likely as asked for: what a search of the memory sees.
+std::vector<std::pair<PieceId, float>> ngram_likely(const Ngram& ngram, const std::vector<PieceId>& pieces,
+                                                    const std::vector<PieceId>& allowed, float least,
+                                                    std::size_t most) {
+  check_pieces(ngram, pieces);
+  check_pieces(ngram, allowed);
+  NgramState state = ngram.start();
+  for (const PieceId piece : pieces) state = ngram.advance(state, piece);
+  std::vector<std::uint8_t> choices(ngram.vocabulary());
+  for (const PieceId piece : allowed) choices[piece] = 1;
+  NgramScratch scratch;
+  scratch.likely.reset(least, most);
+  ngram.find_likely(state, choices, 1, scratch);
+  std::vector<std::pair<PieceId, float>> found;
+  for (const LikelyPiece& each : scratch.likely.found()) found.emplace_back(each.piece, each.value);
+  return found;
 }
 
 /// The product of row-major matrices with the kernels named: what the kernels are tested by.
@@ -528,6 +542,9 @@ NB_MODULE(_engine, module) {
   nb::class_<Ngram>(module, "Ngram", "The n-gram memory of a model file.")
       .def(nb::init<const ModelFile&>(), "file"_a, nb::keep_alive<1, 2>())
       .def("predict", &ngram_predict, "pieces"_a, "The probability of each piece after these.")
+      .def("list_likely", &Ngram::list_likely, "List the likeliest pieces after each, which makes `likely` faster.")
+      .def("likely", &ngram_likely, "pieces"_a, "allowed"_a, "least"_a, "most"_a,
+           "The likeliest allowed pieces after these with their probabilities, `most` of them at most, in any order.")
       .def(
           "probabilities",
           [](const Ngram& ngram, const std::vector<PieceId>& pieces) {

@@ -25,6 +25,7 @@ LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::o
       ending_costs_(pieces.size()) {
   if (precision && file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, *precision, kernels);
   if (file.holds("ngram.unigram")) memory_.emplace(file);
+  if (memory_ && !network_) memory_->list_likely();
   if (network_ && file.holds("pointer.key")) pointer_.emplace(file, network_->hidden(), buckets, *precision);
   if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
   if (memory_ && memory_->vocabulary() != vocabulary_) throw ModelFileError("the memory is of other pieces");

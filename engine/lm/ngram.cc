@@ -7,6 +7,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -14,6 +16,9 @@ constexpr std::uint32_t absent = 0xFFFFFFFF;
 constexpr std::size_t sampled = 64;  // one sample per so many n-grams
 constexpr std::size_t backoff_codes = 256;
 constexpr std::size_t word_bits = 64;
+constexpr std::size_t most_listed = 32;         // pieces listed after each piece: seldom are more of them of use
+constexpr std::size_t all_listed = 128 * 1024;  // and after all pieces, so that a large vocabulary loads as fast
+constexpr float slack = 1.0F + 1e-5F;           // for what rounding takes from a bound
 
 void require(bool fits, const std::string& what) {
   if (!fits) throw ModelFileError("the n-gram memory is damaged (" + what + "); train it again");
@@ -86,17 +91,21 @@ template <typename Entry>
 std::uint32_t find_entry(std::span<const Entry> entries, std::uint32_t code_bits, PieceId piece) {
   const std::uint64_t wanted = std::uint64_t{piece} << code_bits;
   std::size_t place = 0;
+  if (entries.empty() || entries[0] >= wanted) {  // the end of a query is among the first
+    return !entries.empty() && PieceId{entries[0]} >> code_bits == piece ? 0 : absent;
+  }
   for (std::size_t left = entries.size(); left > 1;) {
     const std::size_t half = left / 2;
     place += half & (0 - static_cast<std::size_t>(entries[place + half - 1] < wanted));
     left -= half;
   }
-  if (place < entries.size() && entries[place] < wanted) ++place;
+  if (entries[place] < wanted) ++place;
   if (place == entries.size() || PieceId{entries[place]} >> code_bits != piece) return absent;
   return static_cast<std::uint32_t>(place);
 }
 
-/// The sum of the gains of some n-grams, and the largest code of those that do not end a query.
+/// The sum of the gains of some n-grams, and the largest code of those that do not end a query. The end of a query is
+/// looked for in the first place alone, where it is: were it elsewhere, the largest code would only be a wider bound.
 struct Gains {
   float sum = 0.0F;
   std::uint32_t most = 0;
@@ -107,19 +116,22 @@ template <typename Entry>
 Gains gains_of(std::span<const Entry> entries, std::span<const float> gains, std::uint32_t code_bits, PieceId end) {
   const std::uint32_t mask = (1U << code_bits) - 1;
   std::array<float, 4> sums{};
-  Gains found;
-  const auto gain_of = [&](std::uint32_t entry) {
-    const std::uint32_t code = entry & mask;
-    found.most = std::max(found.most, entry >> code_bits == end ? 0 : code);
-    return gains[code];
-  };
+  std::array<std::uint32_t, 4> most{};
   std::size_t index = 0;
+  if (PieceId{entries[0]} >> code_bits == end) sums[3] = gains[entries[index++] & mask];
   for (; index + 4 <= entries.size(); index += 4) {
-    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += gain_of(entries[index + lane]);
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      const std::uint32_t code = entries[index + lane] & mask;
+      sums[lane] += gains[code];
+      most[lane] = std::max(most[lane], code);
+    }
   }
-  for (; index < entries.size(); ++index) sums[0] += gain_of(entries[index]);
-  found.sum = sums[0] + sums[1] + (sums[2] + sums[3]);
-  return found;
+  for (; index < entries.size(); ++index) {
+    const std::uint32_t code = entries[index] & mask;
+    sums[0] += gains[code];
+    most[0] = std::max(most[0], code);
+  }
+  return {sums[0] + sums[1] + (sums[2] + sums[3]), *std::max_element(most.begin(), most.end())};
 }
 
 /// Bring the place of a number nearer; where it lies outside, the nearest one.
@@ -165,30 +177,43 @@ Ngram::Ngram(const ModelFile& file)
   }
   by_unigram_.resize(vocabulary());
   std::iota(by_unigram_.begin(), by_unigram_.end(), PieceId{0});
-  std::stable_sort(by_unigram_.begin(), by_unigram_.end(),
-                   [&](PieceId left, PieceId right) { return unigram_[left] > unigram_[right]; });
+  sort_list(by_unigram_, [&](PieceId left, PieceId right) {
+    return unigram_[left] != unigram_[right] ? unigram_[left] > unigram_[right] : left < right;
+  });
   first_.resize(vocabulary());
   for (PieceId piece = 0; piece < vocabulary() && !children_.empty(); ++piece) {
     Found found{.node = piece};
     seek(1, found);
     first_[piece] = weighed(1, found, 1.0F);
-    first_[piece].peak = peak_after(piece);
   }
 }
 
-/// The largest probability after a context of one piece, but for the end of a query.
-float Ngram::peak_after(PieceId piece) const {
-  const NgramContext& context = first_[piece];
-  float peak = 0.0F;
-  for (const PieceId each : by_unigram_) {
-    if (each == end_) continue;
-    peak = context.backoff * unigram_[each];  // of a piece that no n-gram goes on with, at most
-    break;
+void Ngram::list_likely() {
+  listed_ = children_.empty() ? 0 : std::min({most_listed, vocabulary() - 1, all_listed / vocabulary()});
+  lists_.resize(vocabulary() * listed_);
+  std::vector<LikelyPiece> likely;
+  std::vector<PieceId> seen(vocabulary(), static_cast<PieceId>(vocabulary()));  // the last piece each was seen after
+  for (PieceId piece = 0; piece < vocabulary() && listed_ > 0; ++piece) {
+    NgramContext& context = first_[piece];
+    likely.clear();
+    visit_entries(levels_.front(), context, [&](PieceId next, float gain) {
+      seen[next] = piece;
+      likely.push_back({next, context.backoff * unigram_[next] + context.scale * gain});
+    });
+    for (std::size_t place = 0, others = 0; place < by_unigram_.size() && others <= listed_; ++place) {
+      const PieceId next = by_unigram_[place];
+      if (seen[next] == piece) continue;
+      likely.push_back({next, context.backoff * unigram_[next]});
+      ++others;
+    }
+    std::erase_if(likely, [&](const LikelyPiece& each) { return each.piece == end_ || std::isnan(each.value); });
+    if (likely.size() < listed_) likely.assign(listed_, {end_, 1.0F});  // of a damaged file; it bounds nothing
+    const auto last = likely.begin() + static_cast<std::ptrdiff_t>(listed_);
+    std::nth_element(likely.begin(), last - 1, likely.end());
+    std::sort(likely.begin(), last);
+    std::copy(likely.begin(), last, lists_.begin() + static_cast<std::ptrdiff_t>(piece * listed_));
+    context.peak = likely.front().value;
   }
-  visit_entries(levels_.front(), context, [&](PieceId next, float gain) {
-    if (next != end_) peak = std::max(peak, context.backoff * unigram_[next] + context.scale * gain);
-  });
-  return peak;
 }
 
 Ngram::Level Ngram::load_level(const ModelFile& file, std::size_t order) const {
@@ -259,12 +284,14 @@ std::uint32_t Ngram::find(std::size_t level, const NgramContext& context, PieceI
 NgramState Ngram::start() const {
   NgramState state;
   state.contexts[0] = first_[begin_];
+  state.last = begin_;
   return state;
 }
 
 NgramState Ngram::advance(const NgramState& state, PieceId piece) const {
   NgramState next;
   next.contexts[0] = first_[piece];
+  next.last = piece;
   // Each step is made for all lengths before the next one, so that the processor waits for the memory once per step and
   // not once per length.
   std::array<Found, NgramState::longest> found;
@@ -355,39 +382,75 @@ float Ngram::gain_of(std::size_t index, const NgramContext& context, PieceId pie
 
 void Ngram::find_likely(const NgramState& state, std::span<const std::uint8_t> allowed, std::uint8_t wanted,
                         NgramScratch& scratch) const {
-  constexpr float slack = 1.0F + 1e-5F;  // for what rounding takes from a bound
   const Shares shares = shares_of(state);
-  LikelyPieces& likely = scratch.likely;
+  const Choice choice{allowed, wanted};
   if (scratch.sums.size() != vocabulary()) scratch.sums.assign(vocabulary(), NgramScratch::untouched);
   scratch.touched.clear();
   std::size_t length = levels_.size();
-  for (; length > 0; --length) {
+  for (; length > 1; --length) {
     const NgramContext& context = state.contexts[length - 1];
     if (context.empty()) continue;
-    if (context.last - context.first > scratch.touched.size()) raise_least(allowed, wanted, scratch);
-    if (shares.left[length] * context.peak * slack < likely.least()) break;
+    if (context.last - context.first > scratch.touched.size()) raise_least(choice, scratch);
+    if (shares.left[length] * context.peak * slack < scratch.likely.least()) break;
     add_touched(length - 1, context, shares.scales[length - 1], scratch);
   }
-  // The contexts up to `length` were not looked at: what they add to a piece is looked up one by one.
+  raise_least(choice, scratch);
+  offer_touched(state, shares, length, choice, scratch);
+  if (length == 0 || (length == 1 && !offer_listed(state, shares, choice, scratch))) {
+    offer_others(state, shares, choice, scratch);
+  }
+  for (const PieceId piece : scratch.touched) scratch.sums[piece] = NgramScratch::untouched;
+}
+
+/// Offer the pieces that were looked at. What contexts of up to `length` pieces add to each is looked up one by one.
+void Ngram::offer_touched(const NgramState& state, const Shares& shares, std::size_t length, const Choice& choice,
+                          NgramScratch& scratch) const {
+  LikelyPieces& likely = scratch.likely;
   const float most_added = length == 0 ? 0.0F : shares.left[length] * state.contexts[length - 1].peak * slack;
   for (const PieceId piece : scratch.touched) {
     float probability = scratch.sums[piece];
-    if (length > 0 && probability * slack + most_added < likely.least()) continue;
-    if ((allowed[piece] & wanted) == 0) continue;
+    if (probability * slack + most_added < likely.least() || !choice.allows(piece)) continue;
     for (std::size_t shorter = length; shorter > 0; --shorter) {
       const NgramContext& context = state.contexts[shorter - 1];
       if (!context.empty()) probability += shares.scales[shorter - 1] * gain_of(shorter - 1, context, piece);
     }
     likely.offer({piece, probability + shares.left[0] * unigram_[piece]});
   }
-  for (std::size_t place = 0; length == 0 && place < by_unigram_.size(); ++place) {
-    const PieceId piece = by_unigram_[place];
-    const float probability = shares.left[0] * unigram_[piece];
-    if (!(probability >= likely.least())) break;
-    const bool is_new = scratch.sums[piece] == NgramScratch::untouched;
-    if (is_new && (allowed[piece] & wanted) != 0) likely.offer({piece, probability});
+}
+
+/// Offer what is listed as likely after the last piece alone; false if the list is not long enough.
+bool Ngram::offer_listed(const NgramState& state, const Shares& shares, const Choice& choice,
+                         NgramScratch& scratch) const {
+  for (const LikelyPiece& each : std::span(lists_).subspan(state.last * listed_, listed_)) {
+    const float probability = shares.left[1] * each.value;
+    if (probability * slack < scratch.likely.least()) return true;
+    if (each.piece >= vocabulary() || scratch.sums[each.piece] != NgramScratch::untouched) continue;
+    scratch.sums[each.piece] = 0.0F;
+    scratch.touched.push_back(each.piece);
+    if (choice.allows(each.piece)) scratch.likely.offer({each.piece, probability});
   }
-  for (const PieceId piece : scratch.touched) scratch.sums[piece] = NgramScratch::untouched;
+  return false;
+}
+
+/// Offer all pieces that were not looked at yet: by the last piece, then by no context at all.
+void Ngram::offer_others(const NgramState& state, const Shares& shares, const Choice& choice,
+                         NgramScratch& scratch) const {
+  const auto offer = [&](PieceId piece, float probability) {
+    if (scratch.sums[piece] != NgramScratch::untouched) return;
+    scratch.sums[piece] = 0.0F;
+    scratch.touched.push_back(piece);
+    if (choice.allows(piece)) scratch.likely.offer({piece, probability});
+  };
+  if (!levels_.empty()) {
+    visit_entries(levels_.front(), state.contexts[0], [&](PieceId piece, float gain) {
+      offer(piece, shares.left[0] * unigram_[piece] + shares.scales[0] * gain);
+    });
+  }
+  for (const PieceId piece : by_unigram_) {
+    const float probability = shares.left[0] * unigram_[piece];
+    if (!(probability >= scratch.likely.least())) return;
+    offer(piece, probability);
+  }
 }
 
 /// Add what one context gives to the pieces that follow it.
@@ -403,16 +466,16 @@ void Ngram::add_touched(std::size_t index, const NgramContext& context, float sc
 }
 
 /// Raise the least probability asked for to what as many pieces as asked for have already.
-void Ngram::raise_least(std::span<const std::uint8_t> allowed, std::uint8_t wanted, NgramScratch& scratch) const {
+void Ngram::raise_least(const Choice& choice, NgramScratch& scratch) const {
   LikelyPieces& likely = scratch.likely;
-  if (scratch.touched.size() < likely.most()) return;
+  if (scratch.touched.size() <= likely.most()) return;
   std::vector<float>& values = scratch.values;
   values.clear();
   for (const PieceId piece : scratch.touched) {
-    if ((allowed[piece] & wanted) != 0) values.push_back(scratch.sums[piece]);
+    const float sum = scratch.sums[piece];
+    // What is not above what is asked for raises nothing; and what a damaged file says need not be a number.
+    if (sum > likely.least() && choice.allows(piece)) values.push_back(sum);
   }
-  // What a damaged file says need not be a number, and what is not cannot be sorted.
-  std::erase_if(values, [](float value) { return std::isnan(value); });
   if (values.size() < likely.most() || likely.most() == 0) return;
   const auto last = values.begin() + static_cast<std::ptrdiff_t>(likely.most() - 1);
   std::nth_element(values.begin(), last, values.end(), std::greater<>());

@@ -30,6 +30,7 @@ struct NgramContext {
 struct NgramState {
   static constexpr std::size_t longest = 7;
   std::array<NgramContext, longest> contexts;
+  PieceId last = 0;  // the last piece read
 
   /// The length of the longest context that is not empty; 0 if there is none.
   std::size_t matched_order() const;
@@ -123,12 +124,16 @@ class Ngram {
   /// The probability of one piece: what `predict` would give it.
   float probability(const NgramState& state, PieceId piece) const;
 
+  /// List the likeliest pieces after each piece, which makes `find_likely` faster; called once, after loading.
+  void list_likely();
+
   /// The pieces that `predict` would give at least the least probability asked for, and no more of them than asked
   /// for: offered to `scratch.likely`, which was reset before. Only pieces whose `allowed` has one of the bits of
   /// `wanted` are looked at. The end of a query is never among them.
   ///
   /// What follows the longest contexts is looked at first. The shorter ones, which many pieces follow, are left alone
-  /// as soon as nothing that follows them alone can be likely enough.
+  /// as soon as nothing that follows them alone can be likely enough; and of what follows the last piece alone
+  /// only the beginning of a list.
   void find_likely(const NgramState& state, std::span<const std::uint8_t> allowed, std::uint8_t wanted,
                    NgramScratch& scratch) const;
 
@@ -137,6 +142,14 @@ class Ngram {
   struct Shares {
     std::array<float, NgramState::longest> scales{};
     std::array<float, NgramState::longest + 1> left{};  // by length: to contexts of this length and shorter ones
+  };
+
+  /// Which pieces may be chosen.
+  struct Choice {
+    std::span<const std::uint8_t> allowed;
+    std::uint8_t wanted;
+
+    bool allows(PieceId piece) const { return (allowed[piece] & wanted) != 0; }
   };
 
   /// The n-grams of one order (2 or more), and the gains that their codes stand for.
@@ -169,11 +182,14 @@ class Ngram {
   Shares shares_of(const NgramState& state) const;
   void seek(std::size_t length, Found& found) const;
   NgramContext weighed(std::size_t length, const Found& found, float peak_of_shorter) const;
-  float peak_after(PieceId piece) const;
   std::uint32_t find(std::size_t level, const NgramContext& context, PieceId piece) const;
   float gain_of(std::size_t index, const NgramContext& context, PieceId piece) const;
   void add_touched(std::size_t index, const NgramContext& context, float scale, NgramScratch& scratch) const;
-  void raise_least(std::span<const std::uint8_t> allowed, std::uint8_t wanted, NgramScratch& scratch) const;
+  void raise_least(const Choice& choice, NgramScratch& scratch) const;
+  void offer_touched(const NgramState& state, const Shares& shares, std::size_t length, const Choice& choice,
+                     NgramScratch& scratch) const;
+  bool offer_listed(const NgramState& state, const Shares& shares, const Choice& choice, NgramScratch& scratch) const;
+  void offer_others(const NgramState& state, const Shares& shares, const Choice& choice, NgramScratch& scratch) const;
   template <typename Visit>
   void visit_entries(const Level& level, const NgramContext& context, const Visit& visit) const;
 
@@ -186,6 +202,8 @@ class Ngram {
   std::vector<Children> children_;   // children_[i] holds the children of the n-grams of order i + 1
   std::vector<NgramContext> first_;  // the contexts of one piece, by piece
   std::vector<PieceId> by_unigram_;  // all pieces, the most frequent first
+  std::size_t listed_ = 0;           // pieces listed after each piece
+  std::vector<LikelyPiece> lists_;   // by piece: the likeliest after it alone, best first
 };
 
 }  // namespace halfword

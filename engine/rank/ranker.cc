@@ -39,18 +39,20 @@ RankerWeights::RankerWeights(const ModelFile& file, const std::string& part) {
   if (!std::all_of(scale_.begin(), scale_.end(), positive)) throw ModelFileError(part + ".scale makes no sense");
 }
 
-double RankerWeights::worth_of(const Features& features, std::vector<float>& sums) const {
+void RankerWeights::add(std::size_t feature, float value, Sums& sums) const {
   const std::size_t units = output_.size();
-  sums.assign(hidden_bias_.begin(), hidden_bias_.end());
-  float worth = 0.0F;
-  for (std::size_t i = 0; i < mean_.size(); ++i) {
-    const float scaled = (features[i] - mean_[i]) / scale_[i];
-    worth += linear_[i] * scaled;
-    const float* row = hidden_.data() + i * units;
-    for (std::size_t unit = 0; unit < units; ++unit) sums[unit] += row[unit] * scaled;
-  }
-  for (std::size_t unit = 0; unit < units; ++unit) sums[unit] *= output_[unit] / (1.0F + std::abs(sums[unit]));
-  for (const float sum : sums) worth += sum;
+  const float scaled = (value - mean_[feature]) / scale_[feature];
+  const float* row = hidden_.data() + feature * units;
+  sums.linear += linear_[feature] * scaled;
+  for (std::size_t unit = 0; unit < units; ++unit) sums.hidden[unit] += row[unit] * scaled;
+}
+
+double RankerWeights::worth_of(Sums& sums) const {
+  const std::size_t units = output_.size();
+  std::vector<float>& hidden = sums.hidden;
+  for (std::size_t unit = 0; unit < units; ++unit) hidden[unit] *= output_[unit] / (1.0F + std::abs(hidden[unit]));
+  float worth = sums.linear;
+  for (const float each : hidden) worth += each;
   return worth;
 }
 
@@ -64,8 +66,25 @@ Chances RankerWeights::chances(std::span<const Features> features) const {
   if (features.empty()) return {};
   std::vector<double> worths;
   worths.reserve(features.size());
-  std::vector<float> sums(output_.size());
-  for (const Features& each : features) worths.push_back(worth_of(each, sums));
+  // What all proposals have in common is added up once: the features of the prefix, and those of a session if there is
+  // none.
+  Sums shared{{hidden_bias_.begin(), hidden_bias_.end()}};
+  std::vector<std::size_t> differing;
+  for (std::size_t feature = 0; feature < mean_.size(); ++feature) {
+    const float value = features.front()[feature];
+    const auto same = [&](const Features& each) { return each[feature] == value; };
+    if (std::all_of(features.begin() + 1, features.end(), same)) {
+      add(feature, value, shared);
+    } else {
+      differing.push_back(feature);
+    }
+  }
+  Sums sums;
+  for (const Features& each : features) {
+    sums = shared;
+    for (const std::size_t feature : differing) add(feature, each[feature], sums);
+    worths.push_back(worth_of(sums));
+  }
   const double none = worth_of_none(features.front());
   const double peak = std::max(none, *std::max_element(worths.begin(), worths.end()));
   double sum = std::exp(none - peak);

@@ -33,7 +33,14 @@ class RankerWeights {
   Chances chances(std::span<const Features> features) const;
 
  private:
-  double worth_of(const Features& features, std::vector<float>& sums) const;
+  /// The sums of hidden units and the linear part, as far as they are added up.
+  struct Sums {
+    std::vector<float> hidden;
+    float linear = 0.0F;
+  };
+
+  void add(std::size_t feature, float value, Sums& sums) const;
+  double worth_of(Sums& sums) const;
   double worth_of_none(const Features& features) const;
 
   std::span<const float> mean_;  // of the features that this ranker knows, which may be fewer than there are

@@ -37,13 +37,13 @@ class Finished {
     return entries_[static_cast<std::size_t>(hash - hashes_.begin())];
   }
 
-  void update_bound();
+  void raise(double from, double score);
 
   std::size_t count_;
   double bound_ = -1.0 / 0.0;
   std::vector<Entry> entries_;
   std::vector<std::size_t> hashes_;  // of their texts, for there may be thousands
-  std::vector<double> scores_;       // room for finding the bound
+  std::vector<double> best_;         // the best score of each of the best texts, the lowest first
 };
 
 }  // namespace halfword

@@ -1,9 +1,32 @@
 #include "search/predicting_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
 namespace halfword {
+namespace {
+
+constexpr float no_bound = -1e30F;
+
+/// A little less than a logit that `most` pieces have at least, found at a glance: the largest of every so many pieces
+/// are compared. `no_bound` if that cannot be told.
+float likely_least(std::span<const float> logits, std::size_t most) {
+  constexpr std::size_t lanes = 64;
+  if (most == 0 || most > lanes || logits.size() < 4 * lanes) return no_bound;
+  std::array<float, lanes> largest;
+  largest.fill(no_bound);  // what a damaged network says need not be a number, and never gets the better of this
+  for (std::size_t first = 0; first + lanes <= logits.size(); first += lanes) {
+    const float* const values = logits.data() + first;
+    for (std::size_t lane = 0; lane < lanes; ++lane) largest[lane] = std::max(largest[lane], values[lane]);
+  }
+  const auto nth = largest.begin() + static_cast<std::ptrdiff_t>(most - 1);
+  std::nth_element(largest.begin(), nth, largest.end(), std::greater<>());
+  return std::nextafter(*nth, no_bound);
+}
+
+}  // namespace
 
 bool PredictingReader::read_starts(std::vector<Start>& starts, const Deadline& deadline) {
   StartReader reader(parts_, deadline, buffers_.starts, buffers_.scratch);
@@ -56,26 +79,39 @@ double PredictingReader::weigh(std::uint32_t row, std::span<const PieceId> piece
 }
 
 std::span<const LikelyPiece> PredictingReader::find_likely(std::uint32_t row, const WantedPieces& wanted) {
-  const std::span<const float> logits = buffers_.predictions.row(row);
+  constexpr double slack = 1e-3;  // for the comparison is made in floats; the search makes it again in doubles
+  const std::span<const float> logits = buffers_.predictions.row(row).first(parts_.pieces.size());
   const float normaliser = buffers_.predictions.normalisers[row];
-  const std::span<const std::uint8_t> choices = parts_.pieces.choices();
-  constexpr std::size_t stride = 256;  // the threshold rises as pieces are found, so ask for few at a time
-  constexpr double slack = 1e-3;       // for the comparison is made in floats; the search makes it again in doubles
+  const auto least = static_cast<float>(std::clamp(wanted.least + normaliser - slack, -1e30, 1e30));
   LikelyPieces& likely = buffers_.likely;
-  likely.reset(static_cast<float>(std::clamp(wanted.least + normaliser - slack, -1e30, 1e30)), wanted.most);
-  grow(buffers_.places, stride);
-  for (std::size_t first = 0; first < choices.size(); first += stride) {
-    const std::size_t size = std::min(stride, choices.size() - first);
-    const float* const values = logits.data() + first;
-    const std::size_t found = model_.kernels().find_above(values, size, likely.least(), buffers_.places.data());
-    for (std::size_t i = 0; i < found; ++i) {
-      const std::size_t place = buffers_.places[i];
-      const auto piece = static_cast<PieceId>(first + place);
-      if ((choices[piece] & wanted.choice) != 0) likely.offer({piece, values[place]});
-    }
+  const float guess = likely_least(logits, wanted.most);
+  likely.reset(std::max(least, guess), wanted.most);
+  offer_above(logits, wanted.choice);
+  if (guess > least &&
+      likely.found().size() < wanted.most) {  // the guess was too high, since not all pieces may be chosen
+    likely.reset(least, wanted.most);
+    offer_above(logits, wanted.choice);
   }
   for (LikelyPiece& each : likely.found()) each.value -= normaliser;
   return likely.found();
+}
+
+/// Offer all pieces above the least logit asked for that may be chosen.
+void PredictingReader::offer_above(std::span<const float> logits, std::uint8_t choice) {
+  constexpr std::size_t stride = 256;  // the threshold rises as pieces are found, so ask for few at a time
+  const std::span<const std::uint8_t> choices = parts_.pieces.choices();
+  LikelyPieces& likely = buffers_.likely;
+  grow(buffers_.places, stride);
+  for (std::size_t first = 0; first < logits.size(); first += stride) {
+    const std::span<const float> values = logits.subspan(first, std::min(stride, logits.size() - first));
+    const std::size_t found =
+        model_.kernels().find_above(values.data(), values.size(), likely.least(), buffers_.places.data());
+    for (std::size_t i = 0; i < found; ++i) {
+      const std::size_t place = buffers_.places[i];
+      const auto piece = static_cast<PieceId>(first + place);
+      if ((choices[piece] & choice) != 0) likely.offer({piece, values[place]});
+    }
+  }
 }
 
 }  // namespace halfword

@@ -39,6 +39,8 @@ class PredictingReader : public Reader {
   std::size_t multiplications() const override { return buffers_.scratch.network.multiplications - multiplied_before_; }
 
  private:
+  void offer_above(std::span<const float> logits, std::uint8_t choice);
+
   const SearchModel& parts_;
   const LanguageModel& model_;
   PredictingBuffers& buffers_;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "sort.h"
+
 namespace halfword {
 namespace {
 
@@ -86,7 +88,7 @@ class OtherOrder::Finder {
   }
 
   std::vector<FoundQuery> best() {
-    std::sort(found_.begin(), found_.end(), [](const FoundQuery& left, const FoundQuery& right) {
+    sort_list(found_, [](const FoundQuery& left, const FoundQuery& right) {
       return left.count != right.count ? left.count > right.count : left.text < right.text;
     });
     const auto same = [](const FoundQuery& left, const FoundQuery& right) { return left.text == right.text; };

@@ -104,21 +104,22 @@ Spellings::Spellings(const ModelFile& file, const Popular& popular)
     : popular_(popular), by_letters_(file.array<std::uint32_t>("popular.by_letters")) {
   const std::span<const std::uint8_t> domain = file.array<std::uint8_t>("popular.domain");
   domain_ = {reinterpret_cast<const char*>(domain.data()), domain.size()};
-  const auto lies_inside = [&](std::uint32_t position) { return position < popular.size(); };
-  const bool sound = by_letters_.size() <= popular.size() && domain_of(domain_) == domain_ &&
-                     std::all_of(by_letters_.begin(), by_letters_.end(), lies_inside);
+  const bool sound = by_letters_.size() <= popular.size() && domain_of(domain_) == domain_;
   if (!sound) throw ModelFileError("the queries by their letters make no sense");
 }
 
 /// The queries whose letters begin so; none if there are too many.
 std::vector<TypedQuery> Spellings::alike(std::string_view letters, std::size_t most) const {
+  const auto query_at = [&](std::uint32_t position) {  // inside the index, whatever a damaged file says
+    return popular_.at(std::min<std::size_t>(position, popular_.size() - 1));
+  };
   const auto is_before = [&](std::uint32_t position, std::string_view wanted) {
-    return compare(popular_.at(position).text, wanted) < 0;
+    return compare(query_at(position).text, wanted) < 0;
   };
   std::vector<TypedQuery> found;
   for (auto place = std::lower_bound(by_letters_.begin(), by_letters_.end(), letters, is_before);
        place != by_letters_.end(); ++place) {
-    TypedQuery query = popular_.at(*place);
+    TypedQuery query = query_at(*place);
     if (compare(query.text, letters) != 0) break;
     if (found.size() == most) return {};
     found.push_back(std::move(query));

@@ -15,8 +15,8 @@ namespace halfword {
 /// The same query in another spelling: with or without `www.`, spaces, signs, a doubled letter, `.com` at its end.
 ///
 /// `spellings.py` explains what the letters of a text are and how likely a query is by the other spellings of it. The
-/// array holds where queries lie in the popularity index, sorted by their letters; it is checked once, when the
-/// file is loaded.
+/// array holds where queries lie in the popularity index, sorted by their letters; it is not looked at when
+/// the file is opened, and every read is bounded.
 class Spellings : public Source {
  public:
   Spellings(const ModelFile& file, const Popular& popular);

@@ -5,15 +5,17 @@
 namespace halfword {
 
 FoldedQueries::FoldedQueries(const ModelFile& file, const Popular& queries)
-    : keys_(file, "popular.folded"), position_(file.array<std::uint32_t>("popular.folded.position")) {
-  const auto lies_inside = [&](std::uint32_t position) { return position < queries.size(); };
-  const bool sound = position_.size() == keys_.size() && std::all_of(position_.begin(), position_.end(), lies_inside);
-  if (!sound) throw ModelFileError("the queries by their keys make no sense");
+    : keys_(file, "popular.folded"),
+      position_(file.array<std::uint32_t>("popular.folded.position")),
+      last_query_(queries.size() - 1) {
+  if (position_.size() != keys_.size() || queries.size() == 0) {
+    throw ModelFileError("the queries by their keys make no sense");
+  }
 }
 
 std::vector<std::size_t> FoldedQueries::most_typed(std::string_view key, std::size_t count) const {
   std::vector<std::size_t> found = keys_.best_of(key, count);
-  for (std::size_t& place : found) place = position_[place];
+  for (std::size_t& place : found) place = position_of(place);
   return found;
 }
 
@@ -25,7 +27,7 @@ FoldedQueries::Best::Best(const FoldedQueries& queries, std::string_view key, st
 
 std::pair<std::string, std::size_t> FoldedQueries::Best::take() {
   const std::size_t place = stretches_.take_best();
-  return {queries_.key_at(place), queries_.position_[place]};
+  return {queries_.key_at(place), queries_.position_of(place)};
 }
 
 std::string FoldedQueries::key_at(std::size_t place) const {

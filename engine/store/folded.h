@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -45,14 +46,19 @@ class FoldedQueries {
   template <typename Visit>
   void visit(std::string_view key, bool longer, const Visit& visit) const {
     const auto [first, last] = keys_.range_of(key);
-    for (std::size_t place = first; place < last && (longer || key_at(place) == key); ++place) visit(position_[place]);
+    for (std::size_t place = first; place < last && (longer || key_at(place) == key); ++place)
+      visit(position_of(place));
   }
 
  private:
   std::string key_at(std::size_t place) const;
 
+  /// Where the query of a key lies; inside the index, whatever a damaged file says.
+  std::size_t position_of(std::size_t place) const { return std::min<std::size_t>(position_[place], last_query_); }
+
   Popular keys_;
   std::span<const std::uint32_t> position_;
+  std::size_t last_query_;
 };
 
 }  // namespace halfword

@@ -35,6 +35,7 @@ void Live::apply(std::span<const LiveChange> changes, double scale, bool publish
   judge_all();
   next_.scale = scale;
   if (!publish) return;
+  next_.generation = ++generations_;
   published_.store(std::make_shared<const LiveState>(next_));
 }
 

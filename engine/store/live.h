@@ -62,6 +62,7 @@ class Live {
   const Lexicon* lexicon_;
   std::mutex writing_;
   LiveState next_;                                 // what is published next
+  std::uint64_t generations_ = 0;                  // published so far
   std::map<std::string, std::uint32_t> removals_;  // keys whose removal has changed since queries were judged, and how
   Published<LiveState> published_;
 };

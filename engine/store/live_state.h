@@ -105,6 +105,7 @@ struct LiveState {
   std::shared_ptr<LiveFilter> filter;
   double scale = 1.0;            // what every count is multiplied by where it is read (decay)
   std::uint64_t silenced = 0;    // queries of the log that are never suggested now, each by a change of its own
+  std::uint64_t generation = 0;  // another one whenever anything is changed
   std::uint64_t beginnings = 0;  // keys that are removed with everything that begins so
 
   /// Whether a text is removed, in whatever way it is written.

@@ -111,7 +111,7 @@ std::size_t Popular::Stretches::take_best() {
 TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, bool echo) const {
   count = std::min(count, size());
   const SortedTexts::Place first = texts_.lower_bound(prefix);
-  const std::size_t end = end_position(prefix);
+  const std::size_t end = end_position(prefix, first.position);
   const std::uint32_t exactly = first.exact && first.position < end ? count_[first.position] : 0;
   const auto distinct = static_cast<double>(end - std::min(first.position, end));
   TypedQueries typed{{}, sum_of(first.position, end), distinct, static_cast<double>(exactly), first.position, end};
@@ -135,8 +135,9 @@ TypedQueries Popular::most_typed(std::string_view prefix, std::size_t count, boo
 }
 
 std::pair<std::size_t, std::size_t> Popular::range_of(std::string_view prefix) const {
-  const std::size_t end = end_position(prefix);
-  return {std::min(texts_.lower_bound(prefix).position, end), end};
+  const std::size_t first = texts_.lower_bound(prefix).position;
+  const std::size_t end = end_position(prefix, first);
+  return {std::min(first, end), end};
 }
 
 double Popular::total_of(std::string_view prefix) const {
@@ -153,9 +154,9 @@ std::vector<std::size_t> Popular::best_of(std::string_view prefix, std::size_t c
   return best;
 }
 
-/// Where the queries end that begin with `prefix`.
-std::size_t Popular::end_position(std::string_view prefix) const {
-  return prefix.empty() ? size() : texts_.lower_bound(end_of(prefix)).position;
+/// Where the queries end that begin with `prefix`, the first of which is at `first`.
+std::size_t Popular::end_position(std::string_view prefix, std::size_t first) const {
+  return prefix.empty() ? size() : texts_.lower_bound(end_of(prefix), first, size()).position;
 }
 
 std::uint32_t Popular::count_of(std::string_view query, std::size_t first, std::size_t last) const {

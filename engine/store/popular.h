@@ -95,7 +95,7 @@ class Popular {
   class Stretches;
 
  private:
-  std::size_t end_position(std::string_view prefix) const;
+  std::size_t end_position(std::string_view prefix, std::size_t first) const;
   std::size_t best_in(std::size_t begin, std::size_t end) const;
   std::size_t best_block(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_before(std::size_t position) const;

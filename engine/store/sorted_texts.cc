@@ -112,8 +112,16 @@ std::string SortedTexts::at(std::size_t position) const {
   return std::move(reader.current);
 }
 
-/// The last bucket in [low, high) whose first text is not after `text`; `low` if there is none.
+/// The last bucket in [low, high) whose first text is not after `text`; `low` if there is none. Where it begins after
+/// the first bucket of all, it is likely to end nearby, so the steps are short at first.
 std::size_t SortedTexts::last_bucket_not_after(std::string_view text, std::size_t low, std::size_t high) const {
+  for (std::size_t step = 1; low > 0 && step < high - low; step *= 2) {
+    if (head_of(bucket(low + step)) > text) {
+      high = low + step;
+      break;
+    }
+    low += step;
+  }
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
     (head_of(bucket(middle)) <= text ? low : high) = middle;

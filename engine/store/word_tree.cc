@@ -83,12 +83,8 @@ WordTree::WordTree(const ModelFile& file, const std::string& part)
       word_(file.array<std::uint8_t>(part + ".word")),
       total_(file.array<std::uint8_t>(part + ".total")) {
   const std::size_t size = letter_.size();
-  bool sound = size > 0 && first_child_.size() == size + 1 && word_.size() == size && total_.size() == size &&
-               first_child_.back() == size && (size == 1 || !alphabet_.empty());
-  for (std::size_t node = 0; sound && node < size; ++node) {  // a child lies after its parent: there is no way back
-    sound = first_child_[node] > node && first_child_[node] <= first_child_[node + 1] &&
-            (node == 0 || letter_[node] < alphabet_.size());
-  }
+  const bool sound = size > 0 && first_child_.size() == size + 1 && word_.size() == size && total_.size() == size &&
+                     first_child_.back() == size && (size == 1 || !alphabet_.empty());
   if (!sound) throw ModelFileError("the tree of the part " + part + " makes no sense");
 }
 

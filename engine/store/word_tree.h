@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,7 +26,8 @@ struct WordTreeArrays {
 /// Build the tree of words and their counts; each word must be there only once.
 WordTreeArrays build_word_tree(const std::vector<std::pair<std::string, std::uint32_t>>& words);
 
-/// Reads such a tree in place. Every read is bounded: damaged arrays give wrong answers, never a read outside of them.
+/// Reads such a tree in place; opening it looks at none of its nodes. Every read is bounded: damaged arrays give wrong
+/// answers, never a read outside of them.
 class WordTree {
  public:
   using Node = std::uint32_t;
@@ -36,13 +38,19 @@ class WordTree {
   /// The tree in the arrays whose names begin with `part`.
   WordTree(const ModelFile& file, const std::string& part);
 
-  /// Where the children of a node begin and end.
-  std::pair<Node, Node> children(Node node) const { return {first_child_[node], first_child_[node + 1]}; }
+  /// Where the children of a node begin and end. They lie after it, so that there is no way back; a node of a damaged
+  /// file has none if they would not.
+  std::pair<Node, Node> children(Node node) const {
+    const Node begin = first_child_[node];
+    const Node end = first_child_[node + 1];
+    const bool sound = node < begin && begin <= end && end <= letter_.size();
+    return sound ? std::pair{begin, end} : std::pair{root, root};
+  }
 
-  char32_t letter(Node node) const { return alphabet_[letter_[node]]; }
+  char32_t letter(Node node) const { return alphabet_[place(node)]; }
 
   /// The place of a node's letter in the alphabet, and of any letter; past its end if no word has that letter.
-  std::size_t place(Node node) const { return letter_[node]; }
+  std::size_t place(Node node) const { return std::min<std::size_t>(letter_[node], alphabet_.size() - 1); }
   std::size_t place_of(char32_t letter) const;
   std::span<const std::uint32_t> alphabet() const { return alphabet_; }
 

@@ -10,9 +10,11 @@ import { load, normalisePrefix, normaliseQuery } from "../dist/index.js";
 const FILE =
   process.env.HALFWORD_ANSWERS ?? fileURLToPath(new URL("../../build/answers/answers.json", import.meta.url));
 if (!existsSync(FILE)) throw new Error(`${FILE} is missing; make it with: python -m tests.questions build/answers`);
-// How far scores may be apart. Without vectors, sums are taken in another order; in 8 bits, an input that is rounded the
-// other way for that moves a score by some thousandths, as it does between the kernels of Python.
-const APART = { simd128: 1e-4, portable: 1e-2 };
+// Scores are this close, but for a few: sums are taken in another order here, so that in 8 bits an input may be rounded
+// the other way, and the search may leave out a path that it would just have followed. The kernels of Python differ so too.
+const CLOSE = 1e-4;
+const FEW = 0.05; // of all scores
+const FARTHEST = 0.1;
 const { texts, models } = JSON.parse(readFileSync(FILE, "utf8"));
 
 test("texts are normalised as in Python", () => {
@@ -38,10 +40,11 @@ async function loadWith(path, kernels) {
 }
 
 for (const { path, questions } of models) {
-  for (const [kernels, apart] of Object.entries(APART)) {
+  for (const kernels of ["simd128", "portable"]) {
     describe(`${path.split("/").at(-1)}, ${kernels}`, async () => {
       const model = await loadWith(path, kernels);
       test(`${questions.length} questions have the same answers`, async () => {
+        const apart = [];
         for (const { prefix, context, options, answer } of questions) {
           const asked = JSON.stringify({ prefix, context, options });
           const found = await model.complete(prefix, { context, ...options });
@@ -51,10 +54,13 @@ for (const { path, questions } of models) {
             return [text, score, source, display, corrected, [...text.slice(0, matched)].length];
           });
           assert.deepEqual(without(rows), without(answer), asked);
-          rows.forEach((row, place) =>
-            assert.ok(Math.abs(row[1] - answer[place][1]) < apart, `${asked}: ${row} ${answer[place]}`),
-          );
+          rows.forEach((row, place) => {
+            apart.push(Math.abs(row[1] - answer[place][1]));
+            assert.ok(apart.at(-1) < FARTHEST, `${asked}: ${row} ${answer[place]}`);
+          });
         }
+        const far = apart.filter((each) => each >= CLOSE).length;
+        assert.ok(far <= FEW * apart.length, `${far} of ${apart.length} scores differ by more than ${CLOSE}`);
       });
     });
   }

@@ -187,6 +187,15 @@ class Ngram:
     def predict(self, pieces: Sequence[int]) -> list[float]:
         """Return the probability of each piece of the vocabulary after `pieces`."""
 
+    def list_likely(self) -> None:
+        """List the likeliest pieces after each piece, which makes `likely` faster."""
+
+    def likely(self, pieces: Sequence[int], allowed: Sequence[int], least: float, most: int) -> list[tuple[int, float]]:
+        """Return the likeliest of the allowed pieces after `pieces`, in any order: `most` of them at most.
+
+        None has a probability below `least`. This is what a search of the memory looks at.
+        """
+
     def probabilities(self, pieces: Sequence[int]) -> list[float]:
         """Return the probability of each of `pieces` after those before it."""
 

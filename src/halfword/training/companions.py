@@ -25,9 +25,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfword.core.model_file import Array
-from halfword.training.kneser_ney import Numbers
+from halfword.training.kneser_ney import Mask, Numbers
 
 LONGEST = 255  # bytes of a word, so that one byte holds its length
 MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
@@ -40,6 +41,7 @@ _KINDS = {
     "companion": ("U16", "<u2"),
     "together": ("U8", "<u1"),
 }
+_AT_A_TIME = 1 << 22  # pairs
 _PAIR_BYTES, _WORD_BYTES = 3, 16  # the latter without the text of the word
 
 
@@ -102,8 +104,10 @@ def kept_pairs(
     least_count: int = 1,
 ) -> dict[str, Array]:
     """Return the arrays of words and of those of their pairs that half of the megabytes can hold."""
-    often = own[1] >= least_count
-    pairs, counts = (own[0][often], own[1][often]) if least_count > 1 else own
+    pairs, counts = own
+    if least_count > 1:
+        often = counts >= least_count
+        pairs, counts = pairs[often], counts[often]
     if background.words:
         numbers = {word: number for number, word in enumerate(chosen)}
         pairs, counts = _sum_of((pairs, counts), background.numbered(numbers))
@@ -145,11 +149,34 @@ def _sum_of(*parts: tuple[Numbers, Numbers]) -> tuple[Numbers, Numbers]:
     return pairs, np.bincount(inverse, np.concatenate([counts for _, counts in parts]), len(pairs)).astype(np.int64)
 
 
-def _most_often(pairs: Numbers, counts: Numbers, number: int) -> Numbers:
-    """Return the indices of the most frequent pairs; ties are broken alike for both directions of a pair."""
-    ends = np.sort(np.stack([pairs >> 16, pairs & 0xFFFF]), axis=0)
-    scrambled = (ends[0] * 0x9E3779B1 + ends[1] * 0x85EBCA6B) % 0xFFFFFFFB
-    return np.sort(np.lexsort((scrambled, -counts))[:number])
+def _most_often(pairs: Numbers, counts: Numbers, number: int) -> Mask:
+    """Return which are the most frequent pairs; ties are broken alike for both directions of a pair.
+
+    There may be a hundred million of them, so only those as frequent as the last that is kept are compared.
+    """
+    if number <= 0:
+        return np.zeros(len(pairs), bool)
+    bound = np.partition(counts, len(counts) - number)[len(counts) - number]
+    kept: Mask = counts > bound
+    tied = counts == bound
+    room = number - int(np.count_nonzero(kept))
+    scrambled = _scrambled(pairs[tied])
+    last = np.partition(scrambled, room - 1)[room - 1]
+    chosen = scrambled < last
+    chosen[np.flatnonzero(scrambled == last)[: room - int(np.count_nonzero(chosen))]] = True
+    kept[tied] = chosen
+    return kept
+
+
+def _scrambled(pairs: Numbers) -> NDArray[np.uint32]:
+    """Return a number for each pair that has nothing to do with its words, the same for both directions."""
+    made = np.empty(len(pairs), np.uint32)
+    for begin in range(0, len(pairs), _AT_A_TIME):
+        some = pairs[begin : begin + _AT_A_TIME].astype(np.int64)
+        first, second = some >> 16, some & 0xFFFF
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        made[begin : begin + _AT_A_TIME] = (low * 0x9E3779B1 + high * 0x85EBCA6B) % 0xFFFFFFFB
+    return made
 
 
 def _pairs(split: Iterable[list[str]], chosen: list[str]) -> tuple[Numbers, Numbers]:

@@ -110,9 +110,9 @@ def companions_of(
         return {}
     columns = import_engine().pair_columns(table.columns, chosen, MOST_IN_A_QUERY)
     first, companion, together = map(np.frombuffer, columns, ("<u4", "<u2", "<u4"))
-    owner = np.repeat(np.arange(len(chosen), dtype=np.int64), np.diff(first))
-    pairs = owner << 16 | companion
-    return kept_pairs(chosen, typed, ended, (pairs, together.astype(np.int64)), megabytes, background, least)
+    pairs = np.repeat(np.arange(len(chosen), dtype=np.uint32) << 16, np.diff(first))
+    pairs |= companion
+    return kept_pairs(chosen, typed, ended, (pairs, together), megabytes, background, least)
 
 
 def _most_common(words: WordColumns, background: Companions, least: int) -> tuple[Counter[str], Counter[str]]:

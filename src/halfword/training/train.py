@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halfword.core.card import BackgroundCard, Card, MemoryCard, PartsCard, PopularCard
-from halfword.core.errors import OptionError
+from halfword.core.errors import OptionError, OutputError
 from halfword.core.filters import SHIPPED, read_blocklist
 from halfword.core.model_file import Array, check_model_output, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
@@ -70,9 +70,25 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     if isinstance(data, WithLive) and not options.hold_out:
         card = replace(card, live=data.card())
     progress(Event("writing the model"))
-    write_model(output, {**made.arrays, **made.fitted}, card, policy=made.policy, features=made.features)
+    _write(output, made, card)
     checkpoint_path(output).unlink(missing_ok=True)
     return card
+
+
+def _write(output: Path, made: "_Made", card: Card) -> None:
+    """Write the model file; if this is killed, the next training removes what was written."""
+    with scratch_folder(output) as folder:
+        path = folder / output.name
+        write_model(path, {**made.arrays, **made.fitted}, card, policy=made.policy, features=made.features)
+        check_model_output(output)
+        _put_in_place(path, output)
+
+
+def _put_in_place(made: Path, output: Path) -> None:
+    try:
+        made.replace(output)
+    except OSError as error:
+        raise OutputError(f"{output}: cannot be written ({error.strerror}); nothing was changed") from error
 
 
 @dataclass(frozen=True, slots=True)
