@@ -35,6 +35,7 @@ std::string key_of(const Request& request, const LiveState* live) {
   append(options.echo);
   append(options.fold);
   append(options.typos);
+  append(options.any_order);
   append(options.haste);
   append(options.adapt);
   append(options.min_probability);
