@@ -12,17 +12,11 @@ set(hot ${engine_sources})
 list(FILTER hot INCLUDE REGEX
   "engine/(lm/(language_model|linear|lstm|ngram|state_cache)|search/(frontier|memory_reader|predicting_reader|search|start_reader))\\.cc")
 set(cold ${engine_sources} engine/bindings/wasm.cc engine/store/checksum.cc)
+set_source_files_properties(engine/store/checksum.cc PROPERTIES UNITY_GROUP engine_store)
 list(FILTER cold EXCLUDE REGEX "engine/lm/kernels/")
 list(REMOVE_ITEM cold ${hot})
 
-# All files of a folder at a time, which takes a third of the time. So within a folder no two files may give the same
-# name to different things, not even in a namespace without a name.
-foreach(source ${hot} ${cold})
-  get_filename_component(folder ${source} DIRECTORY)
-  string(MAKE_C_IDENTIFIER ${folder} folder)
-  set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
-endforeach()
-
+# All files of a folder at a time, which takes a third of the time.
 function(add_objects name)
   add_library(${name} OBJECT ${ARGN})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
