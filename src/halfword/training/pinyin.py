@@ -1,7 +1,7 @@
 """Queries in Chinese characters by how they are typed in Latin letters (`engine/sources/pinyin.h`).
 
 How a character is pronounced depends on the words around it; pypinyin knows. It is needed for training only, and only
-where a log has Chinese characters: `pip install 'halfword[pinyin]'`. Without it nothing is learned here.
+where a log has Chinese characters: the extra `pinyin` installs it. Without it nothing is learned here.
 
 A query has these keys: all of it as pinyin (`shouji`), the first letters alone (`sj`), and its first one to three
 characters as they are with the rest as pinyin (`手ji`). Only the most typed queries have keys.
