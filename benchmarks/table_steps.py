@@ -65,7 +65,7 @@ def measure(folder: Path) -> dict[str, Any]:
     steps.learn("order by letters", size, lambda: spellings_of(table, words, read_blocklist(SHIPPED)))
     steps.learn("list of words", size, lambda: word_list_of(words, (), 1))
     steps.learn("forms of words", size, lambda: word_forms_of(words))
-    steps.learn("tree of words", size, lambda: word_tree_of(words, (), 1))
+    steps.learn("tree of words", size, lambda: word_tree_of(words, (), 1, TrainOptions().tree_room(size)))
     steps.learn("words that co-occur", size, lambda: companions_of(table, words, room, read_companions({}), 1))
     steps.run("corrections in sessions", lambda: list(mine_log(data)))
     rows = steps.run("validation rows", lambda: data.typed_rows(Split.VALID))

@@ -18,28 +18,10 @@
 namespace halfword {
 namespace {
 
-/// All that the answer to a request without context depends on, as one key.
+/// What an answer is kept by, besides its options: the typed text and the live changes.
 std::string key_of(const Request& request, const LiveState* live) {
-  const SearchOptions& options = request.options;
-  std::string key = request.typed;
-  const auto append = [&](auto value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
-  append(live == nullptr ? std::uint64_t{0} : live->generation);
-  append(options.count);
-  append(options.beam);
-  append(options.retrace);
-  append(options.segmentations);
-  append(options.max_pieces);
-  append(options.merge);
-  append(options.prune);
-  append(options.conditional);
-  append(options.echo);
-  append(options.fold);
-  append(options.typos);
-  append(options.haste);
-  append(options.adapt);
-  append(options.min_probability);
-  append(options.invent);
-  return key;
+  const std::uint64_t generation = live == nullptr ? 0 : live->generation;
+  return std::string(request.typed).append(reinterpret_cast<const char*>(&generation), sizeof(generation));
 }
 
 }  // namespace
@@ -99,11 +81,14 @@ Answer Completer::complete(const Request& request) const {
   const bool kept = answers_.enabled() && request.context.empty() && request.typed.size() <= tuning.short_prefix;
   const std::string key = kept ? key_of(request, live.get()) : std::string();
   if (kept) {
-    if (const auto known = answers_.find(key)) return *known;
+    const auto known = answers_.find(key);
+    if (known && known->options == request.options) return known->answer;
   }
   Answer answer = answer_to(request, live.get());
   for (Completion& completion : answer.completions) displays_.dress(completion);
-  if (kept && !answer.timed_out && answer.completions.size() <= tuning.most_kept) answers_.insert(key, answer);
+  if (kept && !answer.timed_out && answer.completions.size() <= tuning.most_kept) {
+    answers_.insert(key, {request.options, answer});
+  }
   return answer;
 }
 

@@ -35,6 +35,12 @@ struct Settings {
   CacheSizes caches;
 };
 
+/// An answer in its final form, and the options that it was asked with.
+struct KeptAnswer {
+  SearchOptions options;
+  Answer answer;
+};
+
 /// The whole way from a request to an answer: readings, sources, ranker, policy. Never changes once loaded, but for its
 /// caches and live changes, so one instance serves every thread.
 ///
@@ -97,7 +103,7 @@ class Completer {
   Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
   std::unique_ptr<Live> live_;
-  mutable GenerationCache<Answer> answers_;  // to short prefixes, in their final form
+  mutable GenerationCache<KeptAnswer> answers_;  // to short prefixes without context
 };
 
 }  // namespace halfword

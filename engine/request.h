@@ -33,6 +33,8 @@ struct SearchOptions {
   double min_probability{};  // below 0: the policy's
   Invent invent{};
   double deadline_ms{};  // 0: none
+
+  bool operator==(const SearchOptions&) const = default;
 };
 
 /// What a caller asks: the text typed so far, how to answer, and the session's earlier queries, the oldest first.

@@ -51,11 +51,18 @@ def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
         (("add", journal, " "), "holds no text"),
         (("add", str(tmp_path / "notes"), "a"), "no journal"),
         (("list", journal, "a"), "takes no query"),
+        (("boost", journal, "a"), "needs --count"),
     ):
         done = run(*arguments)
         assert done.returncode in (1, 2)
         assert said in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_new_journal_is_told_from_a_mistyped_name(tmp_path: Path) -> None:
+    journal = str(tmp_path / "m.live")
+    assert "is a new journal" in run("remove", journal, "a").stderr
+    assert "is a new journal" not in run("remove", journal, "b").stderr
 
 
 def test_a_report_has_what_is_new_rises_and_is_never_chosen(tmp_path: Path) -> None:

@@ -224,6 +224,12 @@ def test_an_answer_that_was_kept_is_not_given_after_a_change(make_popular: MakeP
     assert model.complete("ab").texts == ["abc", "abd"]
 
 
+def test_an_answer_that_was_kept_is_given_for_the_same_options_alone(make_popular: MakePopular) -> None:
+    model = make_popular({"abc": 2, "abd": 1})
+    for count in (1, 2, 1, 2):
+        assert model.complete("ab", count=count).texts == ["abc", "abd"][:count]
+
+
 def test_readers_see_whole_batches_while_a_writer_goes_on(make_popular: MakePopular) -> None:
     popular = make_popular({f"query {number}": 1 for number in range(500)})
     stop, wrong = threading.Event(), []

@@ -134,3 +134,12 @@ def test_the_engine_equals_the_plain_pipeline(
     assert {each.text for each in found if not each.text.startswith(typed)} == {each.text for each in reordered}
     scores = {each.text: each.score for each in found}
     assert [scores[each.text] for each in reordered] == pytest.approx([each.score for each in reordered], abs=1e-3)
+
+
+def test_an_answer_that_is_kept_is_kept_for_its_order(tmp_path: Path) -> None:
+    toy = Toy(parts=("popular", "ngram"), counts={"b a": 9, "b c": 2, "a d": 1}, order=4)
+    kept = load(write_toy(tmp_path / "toy.halfword", toy))
+    as_typed = replace(UNFILTERED, count=50)
+    for order in (Order.ANY, Order.AS_TYPED, Order.ANY):
+        found = kept.complete("a b", replace(as_typed, order=order)).texts
+        assert ("b a" in found) == (order is Order.ANY)

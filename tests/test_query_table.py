@@ -112,6 +112,14 @@ def test_the_engine_knows_the_words_that_python_knows(seed: int, least: int) -> 
     assert word_forms_of(words) == learn_forms(counts)
 
 
+def test_a_tree_that_is_too_large_is_made_of_words_that_were_typed_more_often() -> None:
+    counts = {f"word{number}": 1 + number % 4 for number in range(400)}
+    words = WordColumns.of(QueryTable.of(counts))
+    assert word_tree_of(words, (), 1, 1.0) == word_tree(counts)
+    assert word_tree_of(words, (), 1, 0.003) == word_tree(counts, (), 2)
+    assert word_tree_of(words, (), 1, 0.002) == word_tree(counts, (), 4)
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("least", [1, 3])
 @pytest.mark.parametrize("megabytes", [None, 0.002])

@@ -84,6 +84,8 @@ def test_without_a_journal_there_are_no_changes(make_model: MakeModel) -> None:
 
 
 def test_a_journal_without_a_key_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="no journal; name one with --live"):
+        ServeOptions(model=tmp_path / "m.halfword", live_key_file=tmp_path / "keys")
     with pytest.raises(OptionError, match="live changes need a key"):
         ServeOptions(model=tmp_path / "m.halfword", live=tmp_path / "m.live")
 

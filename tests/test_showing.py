@@ -163,6 +163,12 @@ def test_what_adds_next_to_nothing_is_not_worth_showing() -> None:
     assert 0.0002 < policy.min_probability <= 0.1
 
 
+def test_what_has_a_fair_chance_is_always_shown() -> None:
+    made, probabilities = offers([[0.9, 0.001]] * 300 + [[0.9, 0.06]])  # the log hardly ever wants anything unlikely
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(len(probabilities), bool), 301)
+    assert 0.001 < policy.min_probability < 0.06
+
+
 def random_offers() -> tuple[Offers, np.ndarray, np.ndarray]:
     """Return offers at 3,000 prefixes, how likely they are, and which of them hold an invented word."""
     chance = np.random.default_rng(0)

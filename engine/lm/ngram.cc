@@ -208,10 +208,10 @@ void Ngram::list_likely() {
     }
     std::erase_if(likely, [&](const LikelyPiece& each) { return each.piece == end_ || std::isnan(each.value); });
     if (likely.size() < listed_) likely.assign(listed_, {end_, 1.0F});  // of a damaged file; it bounds nothing
-    const auto last = likely.begin() + static_cast<std::ptrdiff_t>(listed_);
-    std::nth_element(likely.begin(), last - 1, likely.end());
-    std::sort(likely.begin(), last);
-    std::copy(likely.begin(), last, lists_.begin() + static_cast<std::ptrdiff_t>(piece * listed_));
+    std::nth_element(likely.begin(), likely.begin() + static_cast<std::ptrdiff_t>(listed_ - 1), likely.end());
+    likely.resize(listed_);
+    sort_list(likely);
+    std::copy(likely.begin(), likely.end(), lists_.begin() + static_cast<std::ptrdiff_t>(piece * listed_));
     context.peak = likely.front().value;
   }
 }

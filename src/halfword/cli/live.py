@@ -35,7 +35,7 @@ def live(
     action: Annotated[Action, typer.Argument(help="What to do.")],
     journal: Annotated[Path, typer.Argument(help="The journal, like my.halfword.live.")],
     texts: Annotated[list[str] | None, typer.Argument(help="Queries; export names no query.")] = None,
-    count: Annotated[float, typer.Option(help="add: times typed; boost: factor; weigh: weight.")] = 1.0,
+    count: Annotated[float | None, typer.Option(help="add: times typed (1); boost: factor; weigh: weight.")] = None,
     prefix: Annotated[str, typer.Option(help="pin, unpin: what is typed.")] = "",
     position: Annotated[int, typer.Option(help="pin: the place, from 1.")] = 1,
     beginning: Annotated[bool, typer.Option("--beginning", help="remove: all that begins so.")] = False,
@@ -53,7 +53,11 @@ def live(
         return
     if not texts:
         raise OptionError(f'live {action} needs a query, as in: halfword live {action} {journal} "new york"')
-    made = [_change(action, text, count, prefix, position, beginning) for text in texts]
+    if action in (Action.BOOST, Action.WEIGH) and count is None:
+        raise OptionError(f"live {action} needs --count, its {'factor' if action is Action.BOOST else 'weight'}")
+    made = [_change(action, text, 1.0 if count is None else count, prefix, position, beginning) for text in texts]
+    if not journal.exists():
+        typer.echo(f"halfword: {journal} is a new journal; servers see it if they were started with it", err=True)
     number = Writer(journal, warn=lambda text: typer.echo(f"halfword: {text}", err=True)).append(made)
     typer.echo(f"{journal}: change {number} is on disk", err=True)
 

@@ -71,10 +71,10 @@ class Policy:
     corrected_least_gain: float = -10.0  # nats by which a correction must be likelier than the text as typed
     corrected_unknown_count: float = 0.1  # how often a word was typed, so to say, that nobody typed
     corrected_new_words: float = -2.0  # nats for a word after which the beginning is one that nobody typed
-    corrected_most_steps: float = 400.0  # in the tree of words, for one prefix
+    corrected_most_steps: float = 200.0  # in the tree of words, for one prefix
     # Known queries that hold the typed words in another order (docs/research/typos.md).
-    reordered_most_queries: float = 3.0  # looked for where fewer queries than this go on from the text as typed
-    reordered_log_probability: float = -5.0  # log p(one of them is meant | none of what goes on from the text is)
+    reordered_most_queries: float = 1.0  # looked for where fewer queries than this go on from the text as typed
+    reordered_log_probability: float = -3.5  # log p(one of them is meant | none of what goes on from the text is)
     reordered_most_checked: float = 200.0  # queries that are looked at for one prefix
     reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
     reordered_count: float = 3.0  # queries that are offered

@@ -91,6 +91,8 @@ class ServeOptions(FilterOptions):
                 raise OptionError("what is followed is kept in a file; name one with --live")
             if not _is_base(self.follow) or "@" in self.follow:
                 raise OptionError(f"follow must be like https://example.com:8080, got {self.follow!r}")
+        if self.live_key_file is not None and self.live is None:
+            raise OptionError("keys for live changes are given, but no journal; name one with --live")
         if self.live_accepted and self.live is None:
             raise OptionError("what is chosen is counted in a file of live changes; name one with --live")
         _check("workers", self.workers, 1, 1024)

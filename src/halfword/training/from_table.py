@@ -92,12 +92,19 @@ def word_forms_of(words: WordColumns) -> dict[str, Array]:
     return forms_of((word for word in typed if not is_plain(word)), typed)
 
 
-def word_tree_of(words: WordColumns, background: Collection[str], least: int) -> dict[str, Array]:
-    """Return what `word_tree` does."""
-    count = np.minimum(words.occurrences, LARGEST_COUNT)
-    count = np.where((count >= least) & words.where(may_be_mistyped), count, 0).astype(np.uint32)
-    more = [word for word in background if may_be_mistyped(word)]
-    return _arrays(import_engine().tree_arrays(words.words.text, words.words.begin, count, more))
+def word_tree_of(
+    words: WordColumns, background: Collection[str], least: int, megabytes: float | None = None
+) -> dict[str, Array]:
+    """Return what `word_tree` does; a tree of more megabytes is made again of words that were typed twice as often."""
+    listed, more = words.words, [word for word in background if may_be_mistyped(word)]
+    count = np.where(words.where(may_be_mistyped), np.minimum(words.occurrences, LARGEST_COUNT), 0)
+    while True:
+        count = np.where(count >= least, count, 0).astype(np.uint32)
+        arrays = _arrays(import_engine().tree_arrays(listed.text, listed.begin, count, more))
+        size = sum(len(array.data) for array in arrays.values())
+        if megabytes is None or size <= megabytes * 1e6 or not count.any():
+            return arrays
+        least = 2 * max(least, 1)
 
 
 def companions_of(

@@ -32,6 +32,7 @@ class TrainOptions:
     # what a large log loses by it: docs/research/scale.md
     query_bytes: float = option(24.0, "Bytes of it per distinct query of a large log.", rare=True)
     companion_bytes: float = option(6.0, "Bytes of co-occurring words per distinct query of a large log.", rare=True)
+    tree_bytes: float = option(6.0, "Bytes of the tree of words per distinct query of a large log.", rare=True)
     # None: a quarter of the machine's
     memory: float | None = option(None, "Gigabytes that counting n-grams may take.")
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
@@ -56,6 +57,7 @@ class TrainOptions:
             ("memory", self.memory),
             ("query-bytes", self.query_bytes),
             ("companion-bytes", self.companion_bytes),
+            ("tree-bytes", self.tree_bytes),
         ):
             if value is not None and not 0 < value < math.inf:
                 raise OptionError(f"{name} must be more than 0, got {value}")
@@ -85,6 +87,10 @@ class TrainOptions:
         if self.memory_size is not None:
             return self.memory_size / 4
         return max(_SMALL_MEMORY, self.companion_bytes * queries / 1e6)
+
+    def tree_room(self, queries: int) -> float:
+        """Return the megabytes of the tree of the words of so many distinct queries."""
+        return max(_SMALL_MEMORY, self.tree_bytes * queries / 1e6)
 
     @property
     def stands(self) -> bool:

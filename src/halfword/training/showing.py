@@ -12,6 +12,7 @@ from halfword.core.policy import Policy
 from halfword.training.offers import Offers
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
+_WORTH_A_GLANCE = 0.05  # a suggestion that is likelier is always shown: a new query may have no better chance yet
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
@@ -58,7 +59,8 @@ def fit_showing(policy: Policy, offers: Offers, probabilities: np.ndarray, inven
     """
     page = _page(policy, offers, probabilities, invented, rows)
     enough = (1 - _PRICE) * page.worth(0.0)
-    least = max((float(each) for each in _CHOICES if page.worth(each) >= enough), default=0.0)
+    glances = _CHOICES[_CHOICES <= _WORTH_A_GLANCE]
+    least = max((float(each) for each in glances if page.worth(each) >= enough), default=0.0)
     sober = (float(each) for each in _CHOICES if page.most_invented(least, each) <= _MOST_INVENTED)
     return replace(policy, min_probability=least, invented_min_probability=max(least, min(sober, default=1.0)))
 

@@ -194,7 +194,7 @@ def _word_arrays(
         spellings_of(often, kept, read_blocklist(SHIPPED, profile=data.profile))
         | word_list_of(words, known, options.least_count)
         | word_forms_of(kept)
-        | word_tree_of(words, known, options.least_count)
+        | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
         | learn_order(often)
         | learn_pinyin(often)
     )

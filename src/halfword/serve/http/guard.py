@@ -31,7 +31,10 @@ class ApiKeys:
         # Every key is compared whole, so that the time tells nothing.
         if not sum(hmac.compare_digest(given, digest) for digest in self._digests):
             challenge = [(b"www-authenticate", b"Bearer")]
-            raise refuse("unauthorized", "an API key is needed; send it as Authorization: Bearer KEY", challenge)
+            problem = "an API key is needed" if authorization is None and plain is None else "this API key is not known"
+            raise refuse(
+                "unauthorized", f"{problem}; send one as X-API-Key: KEY or Authorization: Bearer KEY", challenge
+            )
 
 
 def first_key(path: Path) -> str:
@@ -87,7 +90,9 @@ class RateLimit:
         now = monotonic()
         wait = max(self._full[self._place_of(hash(client))], now) + self._interval - now - self._burst
         if wait > 1e-9:
-            raise refuse("rate_limited", "you ask too often; wait and ask again", retry_after(wait))
+            raise refuse(
+                "rate_limited", "you ask too often, or sent too many wrong keys; wait and ask again", retry_after(wait)
+            )
 
     def count(self, client: str) -> None:
         """Count a request of `client`."""
