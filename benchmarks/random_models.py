@@ -210,7 +210,7 @@ def _swell_header(path: Path, chance: random.Random) -> None:
 def _lengthen_piece(path: Path, chance: random.Random) -> None:
     """Write the model again with one piece of very many characters."""
     header, arrays = read_header(path), _arrays_of(path)
-    if "pieces.text" not in arrays or len(arrays["pieces.begin"].data) < 8:
+    if not {"pieces.text", "pieces.begin"} <= arrays.keys() or len(arrays["pieces.begin"].data) < 8:
         return
     more, begins = chance.choice((253, 1000, 46_000, 1_000_000)), arrays["pieces.begin"]
     arrays["pieces.text"] = Array("U8", arrays["pieces.text"].data + b"a" * more)

@@ -48,15 +48,17 @@ for (const { path, questions } of models) {
         for (const { prefix, context, options, answer } of questions) {
           const asked = JSON.stringify({ prefix, context, options });
           const found = await model.complete(prefix, { context, ...options });
-          const without = (rows) =>
-            rows.map(([text, , source, display, corrected, matched]) => [text, source, display, corrected, matched]);
           const rows = found.map(({ text, score, source, display, corrected, matched }) => {
             return [text, score, source, display, corrected, [...text.slice(0, matched)].length];
           });
-          assert.deepEqual(without(rows), without(answer), asked);
-          rows.forEach((row, place) => {
-            apart.push(Math.abs(row[1] - answer[place][1]));
-            assert.ok(apart.at(-1) < FARTHEST, `${asked}: ${row} ${answer[place]}`);
+          const sorted = (list) => list.map(([text, , ...others]) => [text, ...others].join("|")).sort();
+          assert.deepEqual(sorted(rows), sorted(answer), asked);
+          rows.forEach(([text, score], place) => {
+            const expected = answer.find((each) => each[0] === text)[1];
+            apart.push(Math.abs(score - expected));
+            assert.ok(apart.at(-1) < FARTHEST, `${asked}: ${rows[place]}, expected ${expected}`);
+            // Only those that are as good as equally likely may change places.
+            assert.ok(text === answer[place][0] || Math.abs(expected - answer[place][1]) < CLOSE, `${asked}: ${text}`);
           });
         }
         const far = apart.filter((each) => each >= CLOSE).length;
