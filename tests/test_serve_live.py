@@ -99,6 +99,9 @@ def test_a_journal_without_a_key_is_refused(tmp_path: Path) -> None:
         ("PUT /queries/a", {"typed": -1}, "bad_change"),
         ("PUT /queries/a", {"typed": True}, "bad_change"),
         ("PUT /queries/a", {"pin": {"prefix": "a", "position": 0}}, "bad_change"),
+        ("PUT /queries/a", {"pin": {"prefix": "a", "position": 1.5}}, "bad_change"),
+        ("PUT /queries/a", {"pin": {"prefix": "a", "position": True}}, "bad_change"),
+        ("PUT /queries/a", {"pin": "a"}, "bad_change"),
         ("PUT /queries/a?b=c", {"typed": 1}, "unknown_name"),
         ("PUT /queries/%20", {"typed": 1}, "bad_change"),
         ("PUT /queries/%ff", {"typed": 1}, "not_utf8"),
@@ -112,6 +115,12 @@ def test_a_journal_without_a_key_is_refused(tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_named(line: str, body: Any, code: str, client: Client) -> None:
     assert client.ask(line, body=b"" if body is None else json.dumps(body).encode(), headers=KEY).code == code
+
+
+def test_a_whole_number_may_be_written_with_a_point(client: Client) -> None:
+    body = b'{"pin": {"prefix": "n", "position": 1.0}}'
+    assert client.ask("PUT /queries/zebra", body=body, headers=KEY).status == 200
+    assert client.ask("GET /complete?q=n").texts[0] == "zebra"
 
 
 def test_a_new_query_is_learned_once_enough_clients_typed_it(client: Client, tmp_path: Path) -> None:

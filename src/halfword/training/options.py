@@ -34,7 +34,7 @@ class TrainOptions:
     companion_bytes: float = option(6.0, "Bytes of co-occurring words per distinct query of a large log.", rare=True)
     tree_bytes: float = option(6.0, "Bytes of the tree of words per distinct query of a large log.", rare=True)
     # None: a quarter of the machine's
-    memory: float | None = option(None, "Gigabytes that counting n-grams may take.")
+    memory: float | None = option(None, "Gigabytes that counting n-grams may take.", rare=True)
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
     drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.", rare=True)
     base: Path | None = option(None, "Take the network over from this model.")  # its pieces too

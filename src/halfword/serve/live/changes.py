@@ -187,11 +187,13 @@ def _changes_of(text: str, fields: dict[str, Any], live: Live) -> list[Change]:
                 changes.append(_change(live, Kind.WEIGHT, text, -1.0))
             case ("allowed", True):
                 changes.append(_change(live, Kind.ALLOWED, text))
-            case ("pin", {"prefix": str(prefix), "position": int(position), **rest}) if not rest:
-                changes.append(_change(live, Kind.PIN, text, position, prefix))
+            case ("pin", {"prefix": str(prefix), "position": position, **rest}) if not rest and _is_whole(position):
+                changes.append(_change(live, Kind.PIN, text, float(position), prefix))
+            case ("pin", _):
+                raise refuse("bad_change", 'pin must be like {"prefix": "new y", "position": 1}')
             case ("unpin", str(prefix)):
                 changes.append(_change(live, Kind.UNPIN, text, prefix=prefix))
-            case ("typed" | "weight" | "boost" | "allowed" | "pin" | "unpin", _):
+            case ("typed" | "weight" | "boost" | "allowed" | "unpin", _):
                 raise refuse("bad_change", f"{name} has a value that makes no sense; /docs shows what may be sent")
             case _:
                 raise refuse(
@@ -200,6 +202,11 @@ def _changes_of(text: str, fields: dict[str, Any], live: Live) -> list[Change]:
     if not changes:
         raise refuse("bad_change", 'say what changes, like {"typed": 3}')
     return changes
+
+
+def _is_whole(number: object) -> bool:
+    """Tell whether a value is a whole number as JSON Schema has it: 1 and 1.0, but not true."""
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and number == number // 1
 
 
 def _typed_of(body: bytes) -> list[tuple[str, str]]:
