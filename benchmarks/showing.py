@@ -20,7 +20,6 @@ import numpy as np
 
 from halfword import Model, load
 from halfword.core import metrics
-from halfword.core.folding import matched
 from halfword.core.options import DEFAULTS, UNFILTERED, Invent, SearchOptions
 from halfword.core.text import SHORTEST_QUERY
 from halfword.core.words import words_in
@@ -50,12 +49,12 @@ def measure(model: Model, queries: list[str], known: set[str], options: SearchOp
     said: list[float] = []
     true: list[bool] = []
     invented, ranks = 0, 0.0
-    for query, prefix, answer in zip(queries, prefixes, model.complete_batch(prefixes, options), strict=True):
+    for query, answer in zip(queries, model.complete_batch(prefixes, options), strict=True):
         ranks += metrics.reciprocal(metrics.rank(query, answer.texts))
         for each in answer:
             said.append(exp(each.score))
             true.append(each.text == query)
-            typed = each.text[: matched(each.text, prefix)]  # another spelling of the prefix may be longer
+            typed = each.text[: each.matched]  # another spelling of the prefix, or its correction, may be longer
             added = each.text[typed.rfind(" ") + 1 :]
             invented += each.source == "model" and any(word not in known for word in words_in(added))
     return {
