@@ -217,9 +217,8 @@ def test_superseded_requests_are_aborted(box: Box) -> None:
     box.page.route("**/complete?q=w&*", lambda route: None)
     box.type("we")
     box.wait_for("weather", "web", "weather in new york")
-    assert len(failed) == 1
-    assert "q=w&" in failed[0]
-    assert "ERR_ABORTED" in failed[0]
+    assert sum("q=w&" in each for each in failed) == 1
+    assert all("ERR_ABORTED" in each for each in failed)  # on a busy machine that of the empty box too
 
 
 def test_an_echo_of_another_prefix_is_not_shown(box: Box) -> None:
