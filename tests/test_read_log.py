@@ -378,6 +378,14 @@ def test_a_form_feed_ends_no_line(tmp_path: Path) -> None:
     assert [row["query"] for row in rows_of(log)] == ["new york"]
 
 
+def test_a_damaged_name_in_parquet_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pa.table({"queryname": ["new york"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"queryname", b"\xf6ueryname"))
+    with pytest.raises(LogError, match="is not a Parquet file"):
+        rows_of(path)
+
+
 def test_damaged_text_in_parquet_is_named(tmp_path: Path) -> None:
     damaged = pa.array([b"new \xff york"]).view(pa.string())
     parquet.write_table(pa.table({"query": damaged}), tmp_path / "log.parquet")

@@ -129,7 +129,7 @@ def _guess_format(sample: bytes) -> Format:
 def _inspect_parquet(path: Path, names: ColumnNames, others: bool) -> LogFile:
     try:
         columns = tuple(leaf_names(list(parquet.read_schema(path))))
-    except (OSError, pa.ArrowInvalid) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowInvalid) as error:  # the second of a damaged name
         raise LogError(f"{path} is not a Parquet file ({str(error).partition(chr(10))[0]})") from error
     return _log_file(path, Format.PARQUET, columns, named_columns(path, columns, names, others))
 
