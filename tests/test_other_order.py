@@ -15,10 +15,10 @@ from halfword.core.filters import Blocklist
 from halfword.core.options import UNFILTERED, Order
 from halfword.search.filtered import Filtered
 from halfword.search.model import Model
+from halfword.search.reference import read_arrays
 from halfword.search.reference_order import PlainOrder
-from halfword.search.reference_ranker import KnownWords, PlainPipeline
+from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
 from halfword.training.other_order import FEWEST, learn_order
-from tests.test_pipeline import ranker_of
 from tests.toy import SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -123,7 +123,7 @@ def test_the_engine_equals_the_plain_pipeline(
         lambda prefix, options, surplus, others, context: search.complete(
             prefix, replace(options, count=options.count + surplus)
         ),
-        ranker_of(path),
+        PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")}),
         policy,
         KnownWords({word for query in counts for word in query.split()}),
         other_order=PlainOrder(counts, policy, fewest=FEWEST, most=most),

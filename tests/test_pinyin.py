@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from halfword import SearchOptions, load
 from halfword.core.options import UNFILTERED
 from halfword.search.model import Model
+from halfword.search.reference import read_arrays
 from halfword.search.reference_pinyin import PlainPinyin
-from halfword.search.reference_ranker import KnownWords, PlainPipeline
+from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
 from halfword.training.pinyin import learn_pinyin
-from tests.test_pipeline import ranker_of
 from tests.toy import SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -94,7 +94,7 @@ def test_the_engine_equals_the_plain_pipeline(
         lambda prefix, options, surplus, others, context: search.complete(
             prefix, replace(options, count=options.count + surplus)
         ),
-        ranker_of(path),
+        PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")}),
         SHOWS_ALL,
         KnownWords({word for query in counts for word in query.split()}),
         pinyin=PlainPinyin(counts, spelled, SHOWS_ALL),
