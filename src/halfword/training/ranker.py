@@ -18,18 +18,27 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from halfword.core import metrics
 from halfword.core.model_file import Array
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow, queries_of
 from halfword.search.model import Model, import_engine, load
-from halfword.training.offers import Asked, Floats, Offers, at_hashed_prefix, at_some_prefixes, collect, join
+from halfword.training.offers import (
+    Asked,
+    Floats,
+    Offers,
+    asked_again,
+    at_hashed_prefix,
+    at_some_prefixes,
+    collect,
+    join,
+)
 from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 40_000  # validation queries that are asked at one prefix each,
 WALKED = 0.25  # and so many times as many prefixes of any length
+LEAST_ASKED = 2_000  # prefixes in all; few rows are asked several times
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
 _EPOCHS = 12
@@ -150,7 +159,8 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
 
 def _walked(rows: Sequence[TypedRow]) -> list[Asked]:
     """Return prefixes of any length: what is shown between the prefixes that are judged must make sense too."""
-    return at_some_prefixes(rows, int(WALKED * len(rows)))
+    some = at_some_prefixes(rows, int(WALKED * len(rows)))
+    return some + asked_again(rows, LEAST_ASKED - len(rows) - len(some))
 
 
 def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow]) -> RankerWeights:
@@ -169,9 +179,7 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
     """Ask few rows again at prefixes of other lengths, so that there are enough of them to judge by."""
-    chance, missing = random.Random(3), max(0, JUDGED - len(rows))
-    again = [rows[number % len(rows)].query for number in range(missing)]
-    return collect(model, [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
+    return collect(model, asked_again(rows, JUDGED - len(rows)))
 
 
 def _showing(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) -> Policy:
