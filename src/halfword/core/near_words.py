@@ -36,7 +36,7 @@ class NearWords:
 
     >>> near = NearWords(["suicide", "method"], right=["methods"])
     >>> [near.meant(word) for word in ("suicde", "methods", "mehtod", "weather")]
-    [['suicide'], (), ['method'], ()]
+    [['suicide'], (), ['method'], []]
     """
 
     def __init__(self, words: Iterable[str], right: Iterable[str] = ()) -> None:
@@ -60,16 +60,11 @@ class NearWords:
         """Return the words that a word may be meant for; none if it is right."""
         if word in self._far or len(word) > self._longest:
             return ()
-        if word not in self._meant:
-            if len(self._far) + len(self._meant) >= _MOST_REMEMBERED + len(self._right):
-                self._far, self._meant = set(self._right), {}
+        found = self._meant.get(word)
+        if found is None:
             found = sorted(self._candidates(word)) if len(word) >= _SHORTEST - 1 and _is_plain(word) else []
-            if not found:
-                self._far.add(word)
-                return ()
-            self._meant[word] = found
-            return found
-        return self._meant[word]
+            self._remember(word, found)
+        return found
 
     def phrases(self, words: Sequence[str]) -> Iterator[list[str]]:
         """Yield what the words of a text may be meant for, to be looked for in phrases."""
@@ -78,6 +73,15 @@ class NearWords:
     def long_words(self, words: Sequence[str]) -> Iterator[list[str]]:
         """Yield what a text may be meant for where only long words are mistyped, not in their first letter."""
         return _readings([[each for each in self.meant(word) if _alone(word, each)] or [word] for word in words])
+
+    def _remember(self, word: str, found: list[str]) -> None:
+        """Keep what was found; once that is too much, all is forgotten. Other threads may do the same meanwhile."""
+        if len(self._far) + len(self._meant) >= _MOST_REMEMBERED + len(self._right):
+            self._far, self._meant = set(self._right), {}
+        if found:
+            self._meant[word] = found
+        else:
+            self._far.add(word)
 
     def _candidates(self, word: str) -> set[str]:
         found = [self._shortened[short] for short in _shortened(word) if short in self._shortened]
