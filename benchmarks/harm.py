@@ -43,6 +43,7 @@ REPEATS = 5
 MISTYPED = 3  # times that each text is mistyped
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 PREFIXES = 2000
+SAMPLE = 5000  # queries of a log that are cut anywhere and completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,17 @@ def judged_mistyped(cases: Sequence[Case], logs: Sequence[Path], show: bool) -> 
             queries = {normalise_query(line.split("\t")[0]) for line in lines}
         lost = [text for text in sorted(queries) if rules["with"].blocks(text) and not rules["without"].blocks(text)]
         found[log.name] = {"queries": len(queries), "newly blocked": len(lost), **({"lost": lost} if show else {})}
+        found[log.name] |= lost_suggestions(sorted(queries), rules["without"], rules["with"])
     return found
+
+
+def lost_suggestions(queries: Sequence[str], without: Blocklist, with_mistakes: Blocklist) -> dict[str, Any]:
+    """Return how many suggestions of the model that ships vanish only because mistakes are read."""
+    generator = random.Random(5)
+    sample = generator.sample(queries, min(SAMPLE, len(queries)))
+    answers = load().complete_batch([text[: generator.randint(2, max(2, len(text) - 1))] for text in sample])
+    texts = [text for answer in answers for text in answer.texts if not without.blocks(text)]
+    return {"suggestions": len(texts), "suggestions lost": sum(map(with_mistakes.blocks, texts))}
 
 
 class Judge:
