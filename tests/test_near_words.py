@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
 from halfword.core.near_words import NearWords, is_near
 from halfword.core.rules import parse_rules
+from halfword.core.text import normalise_query
 from halfword.search.filtered import Filtered
 from tests.conftest import MakeModel, MakePopular
 from tests.serving import client_for
@@ -170,6 +171,18 @@ def test_a_text_that_is_blocked_for_a_mistake_holds_a_suspected_word(shipped: Bl
         "buy cocane online",
     ]
     assert all(any(shipped.suspects(word)[0] for word in text.split()) for text in texts)
+
+
+@given(
+    st.text(max_size=40),
+    st.lists(st.sampled_from(["how", "to", "kil", "kill", "my", "mysef", "myself", "suicde", "s.e.x", "é", "p0rn"])),
+)
+def test_reading_mistakes_only_adds_to_what_is_blocked(text: str, words: list[str]) -> None:
+    rules = ["how to kill @own", "suicide", "sex", "porn"]
+    strict, lenient = (Blocklist(["@own = myself, my", *right, *rules]) for right in ([], ["@right = skill"]))
+    for each in (normalise_query(text), " ".join(words)):
+        assert lenient.blocks(each) or not strict.blocks(each)
+        assert lenient.refuses(f"{each} ") or not strict.refuses(f"{each} ")
 
 
 def test_a_text_has_few_readings_however_many_words_it_has() -> None:
