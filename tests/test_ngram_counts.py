@@ -30,7 +30,7 @@ THINGS = ["hotels", "weather", "news", "map", "times", "weather tomorrow", "chea
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    """A dataset with counts from 1 to 400."""
+    """A dataset with counts from 1 to 400, without queries that were typed less than four times."""
     folder = tmp_path_factory.mktemp("log")
     lines = [
         f"{place} {thing}\t{1 + (7 * number) ** 2 % 401}"
@@ -39,7 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     (folder / "log.tsv").write_text("\n".join(["query\tcount", *lines, *(f"{place}\t5" for place in PLACES)]))
     from halfword import prepare
 
-    return prepare(folder / "log.tsv", folder / "data")
+    return prepare(folder / "log.tsv", folder / "data", min_count=4)
 
 
 @pytest.fixture(scope="module")

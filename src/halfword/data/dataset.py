@@ -291,6 +291,14 @@ class PreparedFolder(Dataset):
             table = parquet.read_table(self.path / QUERIES, columns=["query", column], filters=filters)
             return QueryTable.of_arrow(table["query"], table[column])
 
+    def learnable_column(self) -> str:
+        """Return which column of `queries.parquet` says how often a query may be learned when all rows are."""
+        if self._has_column(LEARN):
+            return LEARN
+        if self._leaves_out_rare():
+            raise DatasetError(f"{self.path} was prepared by an older version; run `halfword prepare` again")
+        return "count"
+
     def most_typed(self, split: Split, number: int) -> QueryTable:
         """Return the queries of a split that were typed most often; the others are not read."""
         pa, compute = require("pyarrow", "prepare"), require("pyarrow.compute", "prepare")

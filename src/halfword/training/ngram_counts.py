@@ -28,7 +28,7 @@ from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.progress import Event, Progress, quiet
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.core.verify import read_arrays
-from halfword.data.dataset import LEARN, QUERIES, Dataset, PreparedFolder, Split, first_line
+from halfword.data.dataset import QUERIES, Dataset, PreparedFolder, Split, first_line
 from halfword.search.model import import_engine, open_model_file
 from halfword.training.count_options import CountOptions
 from halfword.training.counted import COUNT_POWER, Bounds, counted_arrays, counter_of
@@ -80,7 +80,7 @@ def count_ngrams(data: Dataset, output: Path, options: CountOptions, progress: P
         queries = connection.read_parquet(data.path / QUERIES)
         for name in (TRAIN,) if options.hold_out else (TRAIN, ALL):
             progress(Event(f"counting n-grams of {'the train split' if name == TRAIN else 'all rows'}"))
-            weighted = _weighted(_learned(queries, name))
+            weighted = _weighted(_learned(queries, data, name))
             times[name], windows[name] = _count(connection, weighted, made / name, folder, segmenter, options)
         card = CountsCard(options.order, options.least_count, times, windows)
         (made / _ABOUT).write_text(json.dumps(asdict(card), indent=1) + "\n", encoding="utf-8")
@@ -93,12 +93,11 @@ def _segmenter(data: PreparedFolder, options: CountOptions) -> Segmenter:
     return train_segmenter(shared_words(table, options.least_count), SegmentOptions())
 
 
-def _learned(queries: Any, name: str) -> Any:
+def _learned(queries: Any, data: PreparedFolder, name: str) -> Any:
     """Return the queries that are learned, and how often each was typed."""
     if name == TRAIN:
         return queries.filter(queries.split == str(Split.TRAIN)).select("query", "count")
-    number = queries[LEARN] if LEARN in queries.columns else queries["count"]
-    every = queries.select("query", number=number)
+    every = queries.select("query", number=queries[data.learnable_column()])
     summed = every.group_by("query").agg(count=every.number.sum())
     return summed.filter(summed["count"] > 0)
 
