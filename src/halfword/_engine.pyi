@@ -282,6 +282,9 @@ class NgramCounter:
     def add_pieces(
         self, pieces: NDArray[np.uint32], lengths: NDArray[np.uint32], counts: NDArray[np.uint64]
     ) -> None: ...
+    def add_windows(
+        self, pieces: NDArray[np.uint32], lengths: NDArray[np.uint32], counts: NDArray[np.uint64]
+    ) -> None: ...
     def finish(self) -> CountedNgrams: ...
 
 def belief_names() -> list[str]:
