@@ -59,6 +59,12 @@ def at_hashed_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
     return [Asked(query, metrics.hashed_prefix_length(query), context) for query, context in rows]
 
 
+def at_drawn_prefixes(rows: Iterable[TypedRow], times: int) -> list[Asked]:
+    """Return so many prefixes of every row, drawn at random: as many for a short query as for a long one."""
+    chance, again = random.Random(5), [row for row in rows for _ in range(times)]
+    return [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query)), context) for query, context in again]
+
+
 def at_every_prefix(rows: Iterable[TypedRow]) -> list[Asked]:
     """Return all prefixes of every row."""
     return [
