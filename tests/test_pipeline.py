@@ -134,6 +134,8 @@ MISTAKEN = replace(
     corrected_letters_for_two=3.0,
     corrected_edit_cost=1.0,
     corrected_least_odds=-100.0,
+    min_probability=0.02,
+    common_probability=1e-4,
 )
 
 
@@ -166,7 +168,8 @@ def with_mistakes(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         ranker_of(path),
         MISTAKEN,
         words_of(QUERIES),
-        mistakes=PlainMistakes(PlainCorrections(QUERIES, costs, MISTAKEN), belief, log_probability),
+        mistakes=PlainMistakes(PlainCorrections(QUERIES, costs, MISTAKEN), belief),
+        log_probability=log_probability,
     )
     return load(path, cache=False), plain, lambda: math.inf
 

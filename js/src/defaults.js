@@ -104,6 +104,7 @@ export const POLICY = {
   page: [10.0, 1.0, 100.0],
   length_penalty: [0.05, -1.0, 10.0],
   min_probability: [0.002, 0.0, 1.0],
+  common_probability: [1.0, 0.0, 1.0],
   invented_min_probability: [0.05, 0.0, 1.0],
   often_typed: [5.0, 0.0, 1000000000.0],
 };
