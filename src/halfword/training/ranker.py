@@ -18,7 +18,6 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from halfword.core import metrics
 from halfword.core.model_file import Array
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
@@ -28,7 +27,7 @@ from halfword.training.offers import (
     Asked,
     Floats,
     Offers,
-    at_drawn_prefixes,
+    asked_again,
     at_hashed_prefix,
     at_some_prefixes,
     collect,
@@ -38,8 +37,9 @@ from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 40_000  # validation queries that are asked at one prefix each,
-AGAIN = 2  # so many times again at a prefix drawn at random,
+AGAIN = 2  # so many times again at a prefix of random length,
 WALKED = 0.25  # and so many times as many of all prefixes: long queries have most of them
+LEAST_ASKED = 2_000  # prefixes in all; few rows are asked more often
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
 _UNITS = 16  # hidden units added to those of the prior
@@ -153,7 +153,7 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
         session = RankerWeights.read(part="session")
         return prior.arrays() | session.arrays("ranker.session"), DEFAULT_POLICY
     alone = [TypedRow(row.query) for row in rows]
-    asked, elsewhere = at_hashed_prefix(alone), at_drawn_prefixes(alone, AGAIN) + _walked(alone)
+    asked, elsewhere = at_hashed_prefix(alone), _walked(alone, AGAIN)
     offers = collect(model, asked)
     start = prior.with_units(_UNITS, np.random.default_rng(1))
     weights = fit(start, join([offers, collect(model, elsewhere)]))
@@ -162,9 +162,10 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
     return arrays, _showing(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
 
 
-def _walked(rows: Sequence[TypedRow]) -> list[Asked]:
+def _walked(rows: Sequence[TypedRow], again: int = 0) -> list[Asked]:
     """Return prefixes of any length: what is shown between the prefixes that are judged must make sense too."""
-    return at_some_prefixes(rows, int(WALKED * len(rows)))
+    some = at_some_prefixes(rows, int(WALKED * len(rows)))
+    return some + asked_again(rows, max(again * len(rows), LEAST_ASKED - len(rows) - len(some)))
 
 
 def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow]) -> RankerWeights:
@@ -183,9 +184,7 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
     """Ask few rows again at prefixes of other lengths, so that there are enough of them to judge by."""
-    chance, missing = random.Random(3), max(0, JUDGED - len(rows))
-    again = [rows[number % len(rows)].query for number in range(missing)]
-    return collect(model, [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
+    return collect(model, asked_again(rows, JUDGED - len(rows)))
 
 
 def _showing(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) -> Policy:
