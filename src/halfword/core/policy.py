@@ -33,7 +33,7 @@ class Policy:
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
     surplus_factor: float = 1.0  # proposals of the search beyond the answers asked for, as a multiple of these
-    companions_most_queries: float = 0.0  # co-occurring words are asked where at most so many queries go on (measured)
+    companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
     companions_end_hits: float = 0.3  # prior of how often a word ends a query: so many hits
