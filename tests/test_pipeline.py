@@ -22,7 +22,8 @@ from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellin
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
-from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline, PlainRanker
+from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
+from tests.plain import ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -61,10 +62,6 @@ def popular_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def texts(completions: list[Completion]) -> list[str]:
     return [completion.text for completion in completions]
-
-
-def ranker_of(path: Path) -> PlainRanker:
-    return PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")})
 
 
 def words_of(counts: dict[str, int]) -> KnownWords:
@@ -137,6 +134,8 @@ MISTAKEN = replace(
     corrected_letters_for_two=3.0,
     corrected_edit_cost=1.0,
     corrected_least_odds=-100.0,
+    min_probability=0.02,
+    common_probability=1e-4,
 )
 
 
@@ -169,7 +168,8 @@ def with_mistakes(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         ranker_of(path),
         MISTAKEN,
         words_of(QUERIES),
-        mistakes=PlainMistakes(PlainCorrections(QUERIES, costs, MISTAKEN), belief, log_probability),
+        mistakes=PlainMistakes(PlainCorrections(QUERIES, costs, MISTAKEN), belief),
+        log_probability=log_probability,
     )
     return load(path, cache=False), plain, lambda: math.inf
 

@@ -92,6 +92,13 @@ def test_the_weights_with_a_context_start_from_those_without() -> None:
     assert cross_entropy(unmoved, made_up(50)) == pytest.approx(cross_entropy(own, made_up(50)), rel=1e-3)
 
 
+def test_units_that_a_log_has_added_stay_beside_those_of_sessions() -> None:
+    prior, session, offers = RankerWeights.read(), RankerWeights.read(part="session"), made_up(50)
+    own = fit(prior.with_units(4, np.random.default_rng(1)), made_up(300))
+    assert cross_entropy(own.moved(prior, session, 0.0), offers) == pytest.approx(cross_entropy(own, offers), rel=1e-3)
+    assert len(own.moved(prior, session).output) == len(session.output) + 4
+
+
 def test_other_scales_and_silent_units_change_no_probability() -> None:
     weights, offers = RankerWeights.read(), made_up(50)
     changed = weights.rescaled(weights.scale * 3).with_units(4, np.random.default_rng(0))
