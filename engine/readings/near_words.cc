@@ -1,6 +1,7 @@
 #include "readings/near_words.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace halfword {
@@ -9,6 +10,11 @@ namespace {
 
 bool is_nearer(const NearWord& left, const NearWord& right) {
   return left.score() != right.score() ? left.score() > right.score() : left.letters < right.letters;
+}
+
+/// Whether one of two ways to mistype the same word explains better what was typed.
+bool is_likelier_way(const NearWord& left, const NearWord& right) {
+  return std::tie(left.cost, left.edits, left.after) < std::tie(right.cost, right.edits, right.after);
 }
 
 }  // namespace
@@ -131,14 +137,13 @@ std::u32string NearWords::letters_to(Place place) const {
 void NearWords::add(const Place& begun, const Place& place, double log_count) {
   const auto same =
       std::find_if(found_.begin(), found_.end(), [&](const auto& each) { return each.node == place.node; });
+  NearWord near{place.node, letters_to(begun), place.cost, place.edits, typed_.size() - place.mistaken, log_count};
+  near.letters += typed_.substr(begun.read);
+  if (near.letters == typed_) return;
   if (same != found_.end()) {
-    if (same->cost <= place.cost) return;
+    if (!is_likelier_way(near, *same)) return;
     found_.erase(same);
   }
-  std::u32string letters = letters_to(begun);
-  letters += typed_.substr(begun.read);
-  if (letters == typed_) return;
-  NearWord near{place.node, std::move(letters), place.cost, place.edits, typed_.size() - place.mistaken, log_count};
   found_.insert(std::upper_bound(found_.begin(), found_.end(), near, is_nearer), std::move(near));
   if (found_.size() > options_.keep) found_.pop_back();
   least_ = std::max(least_, found_.front().score() - options_.band);
