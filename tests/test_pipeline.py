@@ -291,6 +291,15 @@ def test_other_words_go_on_from_the_form_that_people_write(with_accents: Pair) -
     assert all(text.startswith(("c abé ", "c abe ")) for text in texts(found))
 
 
+def test_a_sign_that_was_typed_is_not_read_away(with_accents: Pair) -> None:
+    model, plain, _ = with_accents  # in which `c-ab` is how the word is written
+    for typed in ("c-", "d c-"):
+        assert plain.readings(typed) == []
+        assert all(
+            text.startswith(typed) for text in texts(model.complete(typed, min_probability=0.0, invent="freely"))
+        )
+
+
 def test_parts_can_be_left_out(path: Path) -> None:
     assert load(path).parts == PARTS
     assert load(path, parts=("popular",)).parts == ("popular",)
