@@ -238,6 +238,10 @@ def _memory_arrays(
         return memory_arrays(learned.standing.memory)
     if options.memory_size is not None:
         options = replace(options, memory_size=options.memory_size - taken)
+    if learned.counts is not None:
+        from halfword.training.ngram_counts import learn_from_counts
+
+        return learn_from_counts(learned.counts, memory_options(options, len(table)), bounds(output, options))
     pieces = {name: array for name, array in learned.arrays.items() if name.startswith("pieces.")}
     return learn_counted(table, pieces, memory_options(options, len(table)), bounds(output, options))
 
