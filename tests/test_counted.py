@@ -267,9 +267,16 @@ def test_no_query_is_an_error(folder: Path) -> None:
 
 def test_a_small_memory_is_not_pruned_and_a_large_one_by_the_number_of_queries() -> None:
     options = TrainOptions()
-    assert [options.memory_room(queries) for queries in (100, 10**7)] == [20.0, 240.0]
+    assert [options.memory_room(queries) for queries in (100, 10**7)] == [20.0, 160.0]
     assert TrainOptions(memory_size=5.0).memory_room(10**7) == 5.0
     assert TrainOptions(query_bytes=100.0).memory_room(10**7) == 1000.0
+
+
+def test_every_part_may_be_pruned_at_once() -> None:
+    options = TrainOptions(keep_whole=0.0, query_bytes=10.0, companion_bytes=20.0, tree_bytes=30.0)
+    assert [options.memory_room(10**5), options.companion_room(10**5), options.tree_room(10**5)] == [1.0, 2.0, 3.0]
+    with pytest.raises(OptionError, match="keep-whole must be 0 or more"):
+        TrainOptions(keep_whole=-1.0)
 
 
 def test_a_quarter_of_the_machine_is_for_counting() -> None:

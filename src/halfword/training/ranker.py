@@ -46,7 +46,7 @@ _UNITS = 16  # hidden units added to those of the prior
 _EPOCHS = 20
 _BATCH = 256  # prefixes
 _RATE = 1e-2  # of Adam, at its highest
-_CLOSENESS = 30.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
+_CLOSENESS = 10.0  # rows that a weight must speak for before it leaves the prior by one standard deviation
 _SESSION_EPOCHS = 20
 _SESSION_RATE = 5e-3
 _SESSION_CLOSENESS = 1.0
@@ -156,7 +156,8 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
     asked, elsewhere = at_hashed_prefix(alone), _walked(alone, AGAIN)
     offers = collect(model, asked)
     start = prior.with_units(_UNITS, np.random.default_rng(1))
-    weights = fit(start, join([offers, collect(model, elsewhere)]))
+    closeness = _CLOSENESS * (len(asked) + len(elsewhere)) / len(rows)  # the prefixes of a row are alike
+    weights = fit(start, join([offers, collect(model, elsewhere)]), closeness=closeness)
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, offers))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
     return arrays, _showing(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
