@@ -146,8 +146,9 @@ std::vector<Reading> Completer::corrections_of(const Request& request, const Liv
 }
 
 Proposals Completer::gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
-                            const Deadline& deadline, const LiveState* live) const {
-  const Question question{readings.front(), readings, options, policy_, deadline, session, live};
+                            const Deadline& deadline, const LiveState* live, bool corrected) const {
+  const bool with_network = !corrected || policy_.corrected_network > 0.0;
+  const Question question{readings.front(), readings, options, policy_, deadline, session, live, with_network};
   Proposals proposals;
   for (const auto& source : sources_) source->propose(question, proposals);
   propose_pins(pins_for(live, readings.front().text), readings.front().text, proposals);
@@ -169,7 +170,7 @@ Proposals Completer::gather_corrected(const Reading& correction, const Session& 
   fewer.count = std::min(options.count, static_cast<std::size_t>(policy_.corrected_count));
   const double beam = std::ceil(static_cast<double>(options.beam) * policy_.corrected_beam_factor);
   fewer.beam = std::max<std::size_t>(1, static_cast<std::size_t>(std::min(beam, policy_.widest_beam)));
-  Proposals proposals = gather({&reading, 1}, session, fewer, deadline, live);
+  Proposals proposals = gather({&reading, 1}, session, fewer, deadline, live, true);
   const auto [count, since] = CurrentQueries(*popular_, nullptr, live).count_of(reading.text, 0, popular_->size());
   if (count > 0.0 && (live == nullptr || !live->removes(reading.text))) {
     Proposal& itself = proposals.at(reading.text);

@@ -81,7 +81,7 @@ class Completer {
   std::vector<Branch> branches(const Request& request, const LiveState* live) const;
   Branch ranked(Reading reading, Proposals proposals, const LiveState* live) const;
   Proposals gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,
-                   const Deadline& deadline, const LiveState* live) const;
+                   const Deadline& deadline, const LiveState* live, bool corrected = false) const;
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
   void add_other_known(const Request& request, const LiveState* live, Branch& as_typed) const;

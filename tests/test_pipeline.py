@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellin
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
-from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline, PlainRanker
+from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
+from tests.plain import ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -61,10 +63,6 @@ def popular_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def texts(completions: list[Completion]) -> list[str]:
     return [completion.text for completion in completions]
-
-
-def ranker_of(path: Path) -> PlainRanker:
-    return PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")})
 
 
 def words_of(counts: dict[str, int]) -> KnownWords:
@@ -137,12 +135,15 @@ MISTAKEN = replace(
     corrected_letters_for_two=3.0,
     corrected_edit_cost=1.0,
     corrected_least_odds=-100.0,
+    min_probability=0.02,
+    common_probability=1e-4,
 )
 
 
-@pytest.fixture(scope="module")
-def with_mistakes(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+@pytest.fixture(scope="module", params=[0.0, 1.0], ids=["by the memory", "by the network too"])
+def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline with corrections, which are believed at random."""
+    policy = replace(MISTAKEN, corrected_network=request.param)
     size, chance = len(import_engine().belief_names()), random.Random(1)
     believed = {
         f"{part}.{name}": [chance.gauss(0, 0.3) for _ in range(length)]
@@ -153,23 +154,31 @@ def with_mistakes(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         for part in ("glance", "belief")
         for name, value in (("mean", 0.5), ("scale", 2))
     }
-    toy = Toy(parts=PARTS, counts=QUERIES, policy=MISTAKEN, background_words=BACKGROUND, mistakes=True, arrays=believed)
+    toy = Toy(parts=PARTS, counts=QUERIES, policy=policy, background_words=BACKGROUND, mistakes=True, arrays=believed)
     path = write_toy(tmp_path_factory.mktemp("mistakes") / "mistakes.halfword", toy)
     search, arrays = load(path, parts=("ngram", "network"), cache=False), read_arrays(path)
+    corrected_search = search if request.param else load(path, parts=("ngram",), cache=False)
 
-    def log_probability(prefix: str) -> float:
+    def log_probability(search: Model, prefix: str) -> float:
         joint, given = (search.complete(prefix, count=1, conditional=conditional) for conditional in (False, True))
         return joint[0].score - given[0].score if given else 0.0
 
     costs = arrays["channel.cost"].astype(float).tolist()
-    belief = PlainBelief({name: array for name, array in arrays.items() if name in believed}, MISTAKEN)
+    belief = PlainBelief({name: array for name, array in arrays.items() if name in believed}, policy)
+    mistakes = PlainMistakes(
+        PlainCorrections(QUERIES, costs, policy),
+        belief,
+        lambda prefix, options, surplus, others, earlier: corrected_search.complete(prefix, options),
+        partial(log_probability, corrected_search),
+    )
     plain = PlainPipeline(
         QUERIES,
         lambda prefix, options, surplus, others, earlier: search.complete(prefix, options),
         ranker_of(path),
-        MISTAKEN,
+        policy,
         words_of(QUERIES),
-        mistakes=PlainMistakes(PlainCorrections(QUERIES, costs, MISTAKEN), belief, log_probability),
+        mistakes=mistakes,
+        log_probability=partial(log_probability, search),
     )
     return load(path, cache=False), plain, lambda: math.inf
 
@@ -280,6 +289,15 @@ def test_other_words_go_on_from_the_form_that_people_write(with_accents: Pair) -
     found = model.complete("c abe ", count=20, min_probability=0.0, invent="freely")
     assert any(text.startswith("c abé ") for text in texts(found))
     assert all(text.startswith(("c abé ", "c abe ")) for text in texts(found))
+
+
+def test_a_sign_that_was_typed_is_not_read_away(with_accents: Pair) -> None:
+    model, plain, _ = with_accents  # in which `c-ab` is how the word is written
+    for typed in ("c-", "d c-"):
+        assert plain.readings(typed) == []
+        assert all(
+            text.startswith(typed) for text in texts(model.complete(typed, min_probability=0.0, invent="freely"))
+        )
 
 
 def test_parts_can_be_left_out(path: Path) -> None:

@@ -22,16 +22,18 @@ std::size_t beam_for(const Policy& policy, std::size_t beam, double distinct) {
 
 }  // namespace
 
-Effort effort_for(const Policy& policy, const SearchOptions& options, const PrefixFacts& facts, bool has_memory_alone) {
+Effort effort_for(const Policy& policy, const SearchOptions& options, const PrefixFacts& facts, bool has_memory_alone,
+                  bool wants_network) {
   const auto count = static_cast<double>(options.count);
-  Effort effort{options, {static_cast<std::size_t>(policy.surplus_factor * count)}, true};
+  const bool alone = !wants_network && has_memory_alone;
+  Effort effort{options, {static_cast<std::size_t>(policy.surplus_factor * count)}, !alone};
   effort.options.conditional = true;
   effort.options.min_probability = 0.0;
   if (!options.adapt) return effort;
   const double distinct = facts.longer_distinct;
   const bool knows_enough = distinct >= policy.many_queries || facts.longer_total > policy.enough_repeats * distinct;
   // Where the probability of the prefix is asked for, it must be that of the whole model.
-  effort.with_network = !(knows_enough && has_memory_alone && options.conditional);
+  effort.with_network = !alone && !(knows_enough && has_memory_alone && options.conditional);
   effort.options.beam = beam_for(policy, options.beam, distinct);
   effort.options.haste = by_queries(policy, distinct, policy.haste_none, policy.haste_few, policy.haste_many);
   if (effort.with_network) {

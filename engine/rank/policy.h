@@ -55,6 +55,7 @@ struct Policy {
   double corrected_most_completed{};
   double corrected_count{};
   double corrected_beam_factor{};
+  double corrected_network{};
   double corrected_word_slack{};
   double corrected_least_gain{};
   double corrected_unknown_count{};
@@ -75,6 +76,7 @@ struct Policy {
   double page{};
   double length_penalty{};
   double min_probability{};
+  double common_probability{};
   double invented_min_probability{};
   double often_typed{};
 };
@@ -88,6 +90,7 @@ struct Effort {
 
 /// The more different queries popularity knows that go on from the prefix, the less it matters what the search misses;
 /// and where it knows many, or some that were typed again and again, the network has next to nothing to add.
-Effort effort_for(const Policy& policy, const SearchOptions& options, const PrefixFacts& facts, bool has_memory_alone);
+Effort effort_for(const Policy& policy, const SearchOptions& options, const PrefixFacts& facts, bool has_memory_alone,
+                  bool wants_network);
 
 }  // namespace halfword

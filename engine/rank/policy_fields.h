@@ -55,6 +55,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"corrected_most_completed", &Policy::corrected_most_completed},
     PolicyField{"corrected_count", &Policy::corrected_count},
     PolicyField{"corrected_beam_factor", &Policy::corrected_beam_factor},
+    PolicyField{"corrected_network", &Policy::corrected_network},
     PolicyField{"corrected_word_slack", &Policy::corrected_word_slack},
     PolicyField{"corrected_least_gain", &Policy::corrected_least_gain},
     PolicyField{"corrected_unknown_count", &Policy::corrected_unknown_count},
@@ -72,6 +73,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"page", &Policy::page},
     PolicyField{"length_penalty", &Policy::length_penalty},
     PolicyField{"min_probability", &Policy::min_probability},
+    PolicyField{"common_probability", &Policy::common_probability},
     PolicyField{"invented_min_probability", &Policy::invented_min_probability},
     PolicyField{"often_typed", &Policy::often_typed},
 };

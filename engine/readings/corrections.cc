@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "sort.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t longest_word = 64;  // letters; longer ones are left as they are
 constexpr std::size_t most_words = 16;    // a longer text is left as it is
+constexpr double rounding = 1e-9;         // nats by which sums of the same numbers may differ
 
 /// A way to read one or two of the typed words.
 struct Way {
@@ -38,11 +40,13 @@ struct Path {
   double known_gain = 0.0;
   double begun = 0.0;
   double after = 0.0;
-  double total = 0.0;  // how often queries were typed that begin so
-  bool seen = true;    // queries begin so
+  double total = 0.0;     // how often queries were typed that begin so
+  std::size_t first = 0;  // the queries that begin so lie from here
+  std::size_t last = 0;   // to before here; there are none where it is the same
   bool as_typed = true;
 
   double score() const { return log_prior - cost; }
+  bool seen() const { return first < last; }
 };
 
 bool is_likelier(const Path& left, const Path& right) {
@@ -72,7 +76,8 @@ class Corrections::Reader {
   std::vector<Reading> read() {
     if (typed_.size() > most_words) return {};
     std::vector<std::vector<Path>> beams(typed_.size() + 1);
-    beams.front().push_back({"", 0.0, 0.0, 0.0, std::log(static_cast<double>(queries_.total()))});
+    beams.front().push_back(nothing_read());
+    least_score_ = score_as_typed() + policy_.corrected_least_gain - rounding;
     for (std::size_t place = 0; place < typed_.size(); ++place) {
       cut(beams[place]);
       if (beams[place].empty()) continue;
@@ -121,6 +126,26 @@ class Corrections::Reader {
     return ways;
   }
 
+  Path nothing_read() const {
+    Path path;
+    path.log_prior = std::log(static_cast<double>(queries_.total()));
+    path.last = queries_.size();
+    return path;
+  }
+
+  /// The word at `place` as it is typed.
+  Way as_typed(std::size_t place) const {
+    const std::optional<double> known = log_count_of(spelled_[place], !is_last(place));
+    return {std::string(typed_[place]), 0.0, 0.0, known.value_or(log_unknown())};
+  }
+
+  /// What the text as typed scores.
+  double score_as_typed() const {
+    Path path = nothing_read();
+    for (std::size_t place = 0; place < typed_.size(); ++place) path = extended(path, as_typed(place), place);
+    return path.score();
+  }
+
   /// Note how much more often the words of each way are typed than those it is for.
   void compare(std::vector<Way>& ways, double log_typed, bool known) const {
     for (Way& way : ways) {
@@ -131,20 +156,13 @@ class Corrections::Reader {
   }
 
   void add_near(const std::u32string& word, bool whole, double log_typed, std::vector<Way>& ways) {
-    NearOptions options{whole,
-                        1,
-                        static_cast<std::size_t>(policy_.corrected_near_words),
-                        log_typed - policy_.corrected_word_slack,
-                        policy_.corrected_word_band,
-                        policy_.corrected_edit_cost};
-    std::vector<NearWord> found = near_words_.find(word, options);
+    const NearOptions options{whole, static_cast<std::size_t>(policy_.corrected_near_words),
+                              log_typed - policy_.corrected_word_slack, policy_.corrected_word_band,
+                              policy_.corrected_edit_cost};
+    const std::vector<NearWord>& found = near_words_.find(word, options);
     const bool long_enough = static_cast<double>(word.size()) >= policy_.corrected_letters_for_two;
     const bool explained = !found.empty() && found.front().score() >= policy_.corrected_enough_score;
-    if (long_enough && log_typed <= policy_.corrected_rare && !explained) {
-      options.most_edits = 2;
-      if (!found.empty()) options.least_score = std::max(options.least_score, found.front().score() - options.band);
-      found = near_words_.find(word, options);
-    }
+    if (long_enough && log_typed <= policy_.corrected_rare && !explained) near_words_.find_with_two();
     for (const NearWord& near : found) {
       ways.push_back({unspelled(near.letters), near.cost, static_cast<double>(near.edits), near.log_count});
       ways.back().after = static_cast<double>(near.after);
@@ -192,28 +210,33 @@ class Corrections::Reader {
     return ways;
   }
 
-  /// Go on from paths in one way, which reads the typed words up to `place`.
+  /// Go on from paths in one way, which reads the typed words up to `place`. The further a path goes, the less it
+  /// scores; one that will score too little is left out at once.
   void extend(const std::vector<Path>& paths, const Way& way, std::size_t place, std::vector<Path>& further) const {
     for (const Path& path : paths) {
-      Path next = path;
-      next.text += way.text;
-      if (!is_last(place)) next.text += ' ';
-      next.cost += way.cost;
-      next.edits += way.edits;
-      next.spaces += way.spaces;
-      next.word_gain += way.word_gain;
-      if (way.known) next.known += 1.0;
-      if (way.known) next.known_gain += way.word_gain;
-      if (is_last(place)) next.begun += way.edits;
-      next.after = way.edits > 0.0 ? way.after : path.after + static_cast<double>(spelled_[place].size() + 1);
-      next.as_typed = path.as_typed && way.edits == 0.0;
-      const double total = path.seen ? queries_.total_of(next.text) : 0.0;
-      next.total = total;
-      next.seen = total > 0.0;
-      next.log_prior =
-          next.seen ? std::log(total) : path.log_prior + policy_.corrected_new_words + way.log_count - log_all();
-      further.push_back(std::move(next));
+      const bool as_typed = path.as_typed && way.edits == 0.0;
+      if (as_typed || path.score() - way.cost >= least_score_) further.push_back(extended(path, way, place));
     }
+  }
+
+  Path extended(const Path& path, const Way& way, std::size_t place) const {
+    Path next = path;
+    next.text += way.text;
+    if (!is_last(place)) next.text += ' ';
+    next.cost += way.cost;
+    next.edits += way.edits;
+    next.spaces += way.spaces;
+    next.word_gain += way.word_gain;
+    if (way.known) next.known += 1.0;
+    if (way.known) next.known_gain += way.word_gain;
+    if (is_last(place)) next.begun += way.edits;
+    next.after = way.edits > 0.0 ? way.after : path.after + static_cast<double>(spelled_[place].size() + 1);
+    next.as_typed = path.as_typed && way.edits == 0.0;
+    if (path.seen()) std::tie(next.first, next.last) = queries_.range_of(next.text, path.first, path.last);
+    next.total = queries_.sum_of(next.first, next.last);
+    next.log_prior =
+        next.seen() ? std::log(next.total) : path.log_prior + policy_.corrected_new_words + way.log_count - log_all();
+    return next;
   }
 
   /// Keep the best paths, and the one as typed.
@@ -258,6 +281,7 @@ class Corrections::Reader {
   NearWords near_words_;
   std::vector<std::string_view> typed_;  // words
   std::vector<std::u32string> spelled_;
+  double least_score_ = 0.0;  // of a path that may become a correction
 };
 
 Corrections::Corrections(const ModelFile& file, const Popular& queries)

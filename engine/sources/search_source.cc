@@ -23,7 +23,8 @@ const Reading& reading_of(const std::string& text, std::span<const Reading> read
 void SearchSource::propose(const Question& question, Proposals& proposals) const {
   PrefixFacts& facts = proposals.facts;
   if (static_cast<double>(question.reading.text.size()) > question.policy.longest_searched) return;
-  const Effort effort = effort_for(question.policy, question.options, facts, without_network_ != nullptr);
+  const Effort effort =
+      effort_for(question.policy, question.options, facts, without_network_ != nullptr, question.with_network);
   const ModelSearch& model = effort.with_network ? model_ : *without_network_;
   // The next keystroke is likely to ask the network, and should not have to read the session first.
   if (!effort.with_network && !question.deadline.passed()) model_.expect(question.session.queries());

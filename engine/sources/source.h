@@ -20,6 +20,7 @@ struct Question {
   const Deadline& deadline;
   const Session& session;
   const LiveState* live = nullptr;  // changes since the model was trained; null: none
+  bool with_network = true;         // false: the memory alone is asked, if there is one
 };
 
 /// Proposes completions of the readings, with the evidence for them. Never changes once loaded, so one instance serves

@@ -140,6 +140,14 @@ std::pair<std::size_t, std::size_t> Popular::range_of(std::string_view prefix) c
   return {std::min(first, end), end};
 }
 
+std::pair<std::size_t, std::size_t> Popular::range_of(std::string_view prefix, std::size_t first,
+                                                      std::size_t last) const {
+  if (prefix.empty()) return {first, last};
+  const std::size_t begin = std::min(texts_.lower_bound(prefix, first, last).position, last);
+  const std::size_t end = std::min(texts_.lower_bound(end_of(prefix), begin, last).position, last);
+  return {std::min(begin, end), end};
+}
+
 double Popular::total_of(std::string_view prefix) const {
   const auto [first, last] = range_of(prefix);
   return sum_of(first, last);

@@ -71,6 +71,9 @@ class Popular {
   /// Where the queries lie that begin with `prefix`, from the first to before the last.
   std::pair<std::size_t, std::size_t> range_of(std::string_view prefix) const;
 
+  /// The same, where they lie among those that begin with a part of the prefix.
+  std::pair<std::size_t, std::size_t> range_of(std::string_view prefix, std::size_t first, std::size_t last) const;
+
   /// How often queries were typed that begin with `prefix`.
   double total_of(std::string_view prefix) const;
 

@@ -12,6 +12,7 @@ namespace halfword {
 namespace {
 
 constexpr std::size_t most_letters = UINT16_MAX;
+constexpr std::size_t most_branches = std::size_t{1} << 17;  // nodes of which it is kept how they go on
 
 struct SpelledWord {
   std::u32string letters;
@@ -24,6 +25,14 @@ struct Stretch {
   std::size_t end;
   std::size_t depth;  // letters that they share
 };
+
+/// Like std::popcount, which is a function call if the compiler may not assume the processor's instruction.
+std::uint64_t count_ones(std::uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return word * 0x0101010101010101 >> 56;
+}
 
 std::uint8_t weight_of(std::uint64_t count) {
   if (count == 0) return 0;
@@ -86,6 +95,22 @@ WordTree::WordTree(const ModelFile& file, const std::string& part)
   const bool sound = size > 0 && first_child_.size() == size + 1 && word_.size() == size && total_.size() == size &&
                      first_child_.back() == size && (size == 1 || !alphabet_.empty());
   if (!sound) throw ModelFileError("the tree of the part " + part + " makes no sense");
+  list_branches();
+}
+
+/// List how the first nodes go on, which are looked at most.
+void WordTree::list_branches() {
+  branches_.resize(std::min(letter_.size(), most_branches));
+  for (auto node = static_cast<Node>(branches_.size()); node-- > 0;) {
+    const auto [begin, end] = children(node);
+    Branches& branches = branches_[node];
+    branches.first_child = begin;
+    for (Node child = begin; child < end; ++child) {
+      branches.next |= bit_of(letter_[child]);
+      const std::uint64_t after = child < branches_.size() ? branches_[child].next : ~std::uint64_t{0};
+      branches.second |= static_cast<std::uint32_t>(after | after >> 32);
+    }
+  }
 }
 
 std::size_t WordTree::place_of(char32_t letter) const {
@@ -94,16 +119,20 @@ std::size_t WordTree::place_of(char32_t letter) const {
   return known ? static_cast<std::size_t>(found - alphabet_.begin()) : alphabet_.size();
 }
 
+WordTree::Weight WordTree::least_weight(double log_total) {
+  // Rounded down a little, so that nothing is lost to rounding.
+  return static_cast<Weight>(std::clamp(std::floor(log_total * steps + 1.0), 0.0, 256.0));
+}
+
 WordTree::Node WordTree::child_at(Node node, std::size_t place) const {
+  if (node < branches_.size() && place < shared_bit) {
+    const auto [next, second, first_child] = branches_[node];
+    const std::uint64_t bit = bit_of(place);
+    return (next & bit) == 0 ? none : first_child + static_cast<Node>(count_ones(next & (bit - 1)));
+  }
   auto [begin, end] = children(node);
-  while (begin < end) {
-    const Node middle = begin + (end - begin) / 2;
-    if (letter_[middle] == place) return middle;
-    if (letter_[middle] < place) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
+  for (; begin < end && letter_[begin] <= place; ++begin) {
+    if (letter_[begin] == place) return begin;
   }
   return none;
 }

@@ -33,7 +33,7 @@ class Policy:
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
     surplus_factor: float = 1.0  # proposals of the search beyond the answers asked for, as a multiple of these
-    companions_most_queries: float = 0.0  # co-occurring words are asked where at most so many queries go on (measured)
+    companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
     companions_end_hits: float = 0.3  # prior of how often a word ends a query: so many hits
@@ -67,6 +67,8 @@ class Policy:
     corrected_most_completed: float = 2.0  # and the number of corrections that are
     corrected_count: float = 6.0  # completions of a correction that are looked for
     corrected_beam_factor: float = 0.1  # the beam of their search, as a multiple of SearchOptions.beam
+    corrected_network: float = 0.0  # 1: the network is asked for them as for the text as typed; 0: the memory alone, if
+    # there is one (measured)
     corrected_word_slack: float = 6.0  # nats by which a near word, less its mistakes, may be rarer than the typed one
     corrected_least_gain: float = -10.0  # nats by which a correction must be likelier than the text as typed
     corrected_unknown_count: float = 0.1  # how often a word was typed, so to say, that nobody typed
@@ -88,7 +90,11 @@ class Policy:
     page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same
     length_penalty: float = 0.05  # nats per added character in the order of the answers: a short beginning helps more
     # people than one long query; fitted
-    min_probability: float = 0.002  # a suggestion that is less likely is not shown; fitted
+    min_probability: float = 0.002  # a suggestion is shown if it is so likely; fitted
+    common_probability: float = (
+        1.0  # or if it is expected to be so large a share of all queries, however many others go
+    )
+    # on from the prefix: two queries of the log; fitted. 1: it makes no difference
     invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
     often_typed: float = 5.0  # a near-duplicate of a likelier suggestion is shown if it was typed so often
 
@@ -156,6 +162,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "corrected_most_completed": (0.0, 100.0),
     "corrected_count": (1.0, 100.0),
     "corrected_beam_factor": _FACTOR,
+    "corrected_network": (0.0, 1.0),
     "corrected_word_slack": (0.0, 30.0),
     "corrected_least_gain": (-30.0, 30.0),
     "corrected_unknown_count": (1e-6, 1.0),
@@ -173,6 +180,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "page": (1.0, 100.0),
     "length_penalty": (-1.0, 10.0),
     "min_probability": (0.0, 1.0),
+    "common_probability": (0.0, 1.0),
     "invented_min_probability": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
 }
