@@ -25,6 +25,7 @@ from typing import Any
 from halfword.core.errors import HalfwordError
 from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY
+from halfword.data import backends
 from halfword.data.dataset import open_dataset
 from halfword.data.funnel import Funnel
 from halfword.data.options import PrepareOptions, SplitBy, SplitOptions
@@ -34,6 +35,7 @@ from random_logs import write_log
 HANG_SECONDS = 600  # on the clock, however busy the machine is
 SECONDS, SECONDS_PER_MB = 10.0, 1.0  # of processor time, for a log of so many MB unpacked
 MEMORY_MIB = 1024  # of the process, Python and its libraries included
+TABLES = 512 << 20  # bytes that DuckDB may take, less than usual: so logs of this size show that it keeps to its limit
 LARGE_LOG = 1 << 20  # bytes; what such a log leaves in the process would be taken for that of the next one
 
 
@@ -137,6 +139,7 @@ def _peak() -> int:
 
 def work(channel: Connection, seed: int) -> None:
     """Try the logs whose numbers come, in a process that may crash or hang without harm."""
+    backends.MOST_MEMORY = TABLES
     while True:
         number = channel.recv()
         with tempfile.TemporaryDirectory() as folder:

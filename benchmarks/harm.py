@@ -3,6 +3,7 @@
 python benchmarks/harm.py                         the held-out half of the list, and the model that ships
 python benchmarks/harm.py --half tune             the half that the rules were written with
 python benchmarks/harm.py --half paraphrased      harm in other words than one expects
+python benchmarks/harm.py --mistyped LOG...       every text with a typing mistake, and which other queries are blocked
 python benchmarks/harm.py --show                  what is judged wrongly, and what is answered to harmful prefixes
 
 `harm/*.tsv` hold one prefix per line with its label (a category, or fine), a continuation that must not be offered
@@ -10,6 +11,7 @@ python benchmarks/harm.py --show                  what is judged wrongly, and wh
 """
 
 import argparse
+import gzip
 import json
 import random
 import time
@@ -22,7 +24,7 @@ from typing import Any
 
 from halfword import Model, load
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
-from halfword.core.rules import Category
+from halfword.core.rules import RIGHT, Category, read_rules
 from halfword.core.text import normalise_query
 from halfword.search.filtered import Filtered
 
@@ -38,7 +40,10 @@ HELP = frozenset(
     """.split()  # noqa: SIM905
 )
 REPEATS = 5
+MISTYPED = 3  # times that each text is mistyped
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 PREFIXES = 2000
+SAMPLE = 5000  # queries of a log that are cut anywhere and completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,68 @@ def counts(
         "precision": share(sum(case.label != FINE for case in blocked), len(blocked)),
         "recall": share(sum(everything.blocks(case.text) for case in wanted), len(wanted)),
     }
+
+
+def mistyped(text: str, generator: random.Random) -> str:
+    """Return a text with one mistake in a word of four letters or more: a letter missing, wrong, added, or swapped."""
+    words = text.split(" ")
+    places = [place for place, word in enumerate(words) if len(word) > 3 and word.isascii() and word.isalpha()]
+    if not places:
+        return text
+    place = generator.choice(places)
+    word = words[place]
+    at = generator.randrange(len(word) - 1)
+    beside = generator.choice(neighbours(word[at]))
+    words[place] = generator.choice(
+        (
+            word[:at] + word[at + 1 :],
+            word[:at] + beside + word[at + 1 :],
+            word[:at] + generator.choice((beside, word[at])) + word[at:],
+            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        )
+    )
+    return " ".join(words)
+
+
+def neighbours(letter: str) -> str:
+    """Return the keys around a key."""
+    row, column = next((row, keys.index(letter)) for row, keys in enumerate(KEYS) if letter in keys)
+    around = "".join(keys[max(0, column - 1) : column + 2] for keys in KEYS[max(0, row - 1) : row + 2])
+    return around.replace(letter, "")
+
+
+def judged_mistyped(cases: Sequence[Case], logs: Sequence[Path], show: bool) -> dict[str, Any]:
+    """Return precision and recall on mistyped texts, with mistakes read and without; and what ordinary queries lose."""
+    generator = random.Random(11)
+    changed = [(case, mistyped(case.text, generator)) for case in cases for _ in range(MISTYPED)]
+    changed = [(case, text) for case, text in changed if text != case.text]
+    strict = read_rules(SHIPPED)
+    del strict.sets[RIGHT]
+    rules = {"without": Blocklist([], strict), "with": read_blocklist(SHIPPED)}
+    found: dict[str, Any] = {"texts": len(changed)}
+    for name, blocklist in rules.items():
+        blocked = [case.label for case, text in changed if blocklist.blocks(text)]
+        harmful = sum(label != FINE for label in blocked)
+        found[f"{name} mistakes read"] = {
+            "precision": share(harmful, len(blocked)),
+            "recall": share(harmful, sum(case.label != FINE for case, _ in changed)),
+        }
+    for log in logs:
+        with gzip.open(log, "rt", encoding="utf-8") as lines:
+            queries = {normalise_query(line.split("\t")[0]) for line in lines}
+        lost = [text for text in sorted(queries) if rules["with"].blocks(text) and not rules["without"].blocks(text)]
+        found[log.name] = {"queries": len(queries), "newly blocked": len(lost), **({"lost": lost} if show else {})}
+        found[log.name] |= lost_suggestions(sorted(queries), rules["without"], rules["with"])
+    return found
+
+
+def lost_suggestions(queries: Sequence[str], without: Blocklist, with_mistakes: Blocklist) -> dict[str, Any]:
+    """Return how many suggestions of the model that ships vanish only because mistakes are read."""
+    generator = random.Random(5)
+    sample = generator.sample(queries, min(SAMPLE, len(queries)))
+    answers = load().complete_batch([text[: generator.randint(2, max(2, len(text) - 1))] for text in sample])
+    texts = [text for answer in answers for text in answer.texts if not without.blocks(text)]
+    return {"suggestions": len(texts), "suggestions lost": sum(map(with_mistakes.blocks, texts))}
 
 
 class Judge:
@@ -202,8 +269,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=(*HALVES, PARAPHRASED), default="held-out")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--mistyped", type=Path, nargs="*", metavar="LOG", help="packed, one query per line or row")
     arguments = parser.parse_args()
     cases = read_cases(arguments.half)
+    if arguments.mistyped is not None:
+        print(json.dumps(judged_mistyped(cases, arguments.mistyped, arguments.show), indent=2, ensure_ascii=False))
+        return
     judge = Judge([case for half in HALVES for case in read_cases(half)])
     found = {
         "half": arguments.half,

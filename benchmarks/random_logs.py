@@ -40,6 +40,12 @@ HEADERS = {
 COUNTS = {"1": 50, "7": 20, str(2**53 - 1): 2, "0": 0.5, "-1": 0.5, "1e3": 0.5, "9" * 30: 0.5}
 LONGEST_CELL = 300_000  # characters
 BOMB_BYTES = 100 << 20  # unpacked
+ORDERED = (
+    (b"user\tquery\n", b"7\tnew york\n"),
+    (b"time\tquery\n", b"2006-03-01 07:17:12\tnew york\n"),
+    (b"user\ttime\tquery\n", b"7\t2006-03-01 07:17:12\tnew york\n"),
+    (b"", b'{"query": "new york", "user": "7"}\n'),
+)
 CODECS = {"utf-8": 20, "utf-8-sig": 3, "utf-16": 1, "latin-1": 1, "cp1252": 1, "utf-7": 1, "utf-32-le": 1}
 TOKENS = (
     *(
@@ -182,8 +188,11 @@ def damaged(raw: bytes, chance: random.Random) -> bytes:
 def bomb(chance: random.Random) -> bytes:
     """Return much that packs into little: many rows, one endless line, or nothing but line ends."""
     unit = chance.choice((b"\0", b"a", b"\n", b"new york\n", b'"', b"a,b\n", b"\t", b"[", b'{"query": "new york"}\n'))
+    header = chance.choice((b"", b"query\n", b"query,count\n"))
+    if chance.random() < 0.3:  # so many rows of one user, or of one moment, have to be sorted together
+        header, unit = chance.choice(ORDERED)
     size = chance.choice((1 << 20, 20 << 20, BOMB_BYTES))
-    return chance.choice((b"", b"query\n", b"query,count\n")) + unit * (size // len(unit))
+    return header + unit * (size // len(unit))
 
 
 def content(chance: random.Random) -> tuple[str, bytes]:

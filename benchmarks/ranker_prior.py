@@ -174,14 +174,14 @@ def fit_alone(collected: Collected, units: int, epochs: int) -> tuple[RankerWeig
     scale[of_session] = 1.0
     linear = np.where(np.arange(len(scale)) == feature_place("estimate"), scale, 0).astype(np.float32)
     estimated = replace(initial(units), mixture=mixture, mean=mean, scale=scale, linear=linear)
-    return estimated, fit(estimated, offers, epochs=epochs, closeness=1.0)
+    return estimated, fit(estimated, offers, epochs=epochs, closeness=1.0, rate=5e-3)
 
 
 def fit_session(weights: RankerWeights, collected: Collected, units: int, epochs: int) -> RankerWeights:
     """Return the weights of requests with a context."""
     offers = with_mixture(join(collected.valid), weights.mixture)
     start = session_scales(weights, offers).with_units(units, np.random.default_rng(0))
-    return fit(start, offers, epochs=epochs, closeness=1.0)
+    return fit(start, offers, epochs=epochs, closeness=1.0, rate=5e-3)
 
 
 def main() -> None:

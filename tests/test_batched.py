@@ -51,6 +51,11 @@ def test_it_equals_the_plain_search(toy: Toy, prefixes: list[str], options: Sear
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(toy=TOYS, prefixes=st.lists(PREFIXES, min_size=5, max_size=40), options=EXACT)
+@example(  # the end is certain
+    toy=Toy(pieces=("▁", "▁a"), segmentation="char", embedding=6, spread=4.0),
+    prefixes=[""],
+    options=SearchOptions(count=1, beam=1, merge=False),
+)
 def test_it_equals_the_engine(toy: Toy, prefixes: list[str], options: SearchOptions, tmp_path: Path) -> None:
     options = replace(options, max_pieces=12)
     path = write_toy(tmp_path / "random.halfword", toy)

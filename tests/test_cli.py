@@ -232,6 +232,7 @@ def test_a_folder_that_is_no_dataset_is_one_line(tmp_path: Path) -> None:
 COMMANDS = [
     "complete",
     "prepare",
+    "count",
     "train",
     "shrink",
     "import-subword-qac",
@@ -260,7 +261,7 @@ def test_the_list_of_commands_fits_on_one_screen(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "80")
     result = halfword("--help")
     assert len(result.stdout.splitlines()) <= 24
-    listed = [command for command in COMMANDS if command != "import-subword-qac"]  # for few
+    listed = [command for command in COMMANDS if command not in ("count", "import-subword-qac")]  # for few
     assert all(f"\n  {command} " in result.stdout for command in listed)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,12 +131,12 @@ def test_the_engine_equals_the_plain_corrections(
         corrected_rare=3.0,
         corrected_enough_score=2.0,
     )
-    costs = [random.Random(seed).uniform(0, 2) for _ in range(4 * 30 * 30 + 3)]
+    chance = random.Random(seed)
+    costs = [chance.randrange(128) / 64 for _ in range(4 * 30 * 30 + 3)]  # their sums are exact, in any order
     toy = Toy(parts=("popular", "ngram"), counts=counts, policy=policy, arrays={"channel.cost": costs}, mistakes=True)
     model = load(write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy), cache=False)
-    stored = np.array(costs, np.float32).astype(float).tolist()
     found = model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))
-    expected = PlainCorrections(counts, stored, policy).corrections(typed)
+    expected = PlainCorrections(counts, costs, policy).corrections(typed)
     assert [each[0] for each in found] == [each.text for each in expected]
     for one, other in zip(found, expected, strict=True):
         assert one[1:] == pytest.approx(other[1:], abs=1e-6)

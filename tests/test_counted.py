@@ -1,6 +1,7 @@
 """The engine counts n-grams in bounded memory, and gives the arrays of the plain version to the last bit."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from halfword.core.machine import machine_memory
 from halfword.core.model_file import Array
 from halfword.training.background import own_memory, train_corpus
 from halfword.training.counted import Batch, Bounds, batches_of, counted_arrays, counter_of, learn_counted
-from halfword.training.kneser_ney import Corpus
+from halfword.training.kneser_ney import Corpus, count_ngrams, estimate
 from halfword.training.ngram import NgramOptions, learn_ngram
 from halfword.training.options import TrainOptions
 from halfword.training.pieces import Pieces
@@ -94,6 +95,76 @@ def test_the_arrays_are_those_of_the_plain_version(
     megabytes = None if kilobytes is None else (room + kilobytes) / 1e3
     options = NgramOptions(order=order, least_count=least_count, megabytes=megabytes)
     same(learned(corpus, options, folder, memory, threads), learn_ngram(corpus, options))
+
+
+Windows = Counter[tuple[int, ...]]
+
+
+def windows_of(corpus: Corpus, order: int) -> Windows:
+    """Count what begins at each piece and ends after `order` pieces or with the query."""
+    found, place = Windows(), 0
+    for length, count in zip(corpus.lengths.tolist(), corpus.counts.tolist(), strict=True):
+        query = (BEGIN, *corpus.pieces[place : place + length].tolist(), END)
+        place += length
+        for first in range(len(query) - 1):
+            found[query[first : first + order]] += count
+    return found
+
+
+def cut_rare(windows: Windows, least: int) -> Windows:
+    """Cut each window before what makes it rarer than `least`."""
+    often = Windows()
+    for window, count in windows.items():
+        for length in range(1, len(window) + 1):
+            often[window[:length]] += count
+    cut = Windows()
+    for window, count in windows.items():
+        lengths = range(len(window), 1, -1)
+        cut[window[: next((length for length in lengths if often[window[:length]] >= least), 1)]] += count
+    return cut
+
+
+def adjusted_times(corpus: Corpus, order: int) -> list[list[int]]:
+    levels = [level for level in count_ngrams(corpus, order) if len(level)]
+    return [[int(np.sum(counts == number)) for number in (1, 2, 3, 4)] for counts in estimate(levels).adjusted]
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    corpus=corpora(),
+    order=st.integers(2, 8),
+    least_count=st.sampled_from([1, 2, 3, 9]),
+    memory=st.sampled_from([LITTLE, 100_000, PLENTY]),
+    threads=st.integers(1, 3),
+)
+def test_windows_that_were_counted_and_cut_elsewhere_give_the_same_memory(
+    corpus: Corpus, order: int, least_count: int, memory: float, threads: int, folder: Path
+) -> None:
+    options = NgramOptions(order=order)
+    counter = counter_of(corpus.vocabulary, BEGIN, END, options, folder, memory, threads)
+    windows = cut_rare(windows_of(corpus, order), least_count)
+    lengths = np.array([len(window) for window in windows], np.uint32)
+    pieces = np.array([piece for window in windows for piece in window], np.uint32)
+    counter.add_windows(pieces, lengths, np.array(list(windows.values()), np.uint64))
+    found = counted_arrays(counter.finish(), BEGIN, END, options, adjusted_times(corpus, order))
+    expected = learn_ngram(corpus, NgramOptions(order=order, least_count=least_count))
+    if least_count > 1:  # the costs of ending are worked out from pairs, also from rare ones
+        found["ending.cost"] = expected["ending.cost"]
+    same(found, expected)
+
+
+@pytest.mark.parametrize("window", [[], [END], [3, BEGIN], [3, END, 4], [9], [3, 3, 3, 3, 3, 3, 3, 3, 3]])
+def test_what_cannot_be_a_window_is_refused(window: list[int], folder: Path) -> None:
+    counter = counter_of(9, BEGIN, END, NgramOptions(), folder, PLENTY)
+    with pytest.raises(ValueError, match="window"):
+        counter.add_windows(np.array(window, np.uint32), np.array([len(window)], np.uint32), np.ones(1, np.uint64))
+
+
+def test_windows_that_do_not_belong_together_are_refused(folder: Path) -> None:
+    counter = counter_of(9, BEGIN, END, NgramOptions(order=3), folder, PLENTY)
+    counter.add_windows(np.array([3, 4, 5], np.uint32), np.array([3], np.uint32), np.ones(1, np.uint64))
+    with pytest.raises(ValueError, match="without its end"):
+        counter.finish()
 
 
 def many_queries(number: int, vocabulary: int) -> Corpus:
@@ -196,9 +267,16 @@ def test_no_query_is_an_error(folder: Path) -> None:
 
 def test_a_small_memory_is_not_pruned_and_a_large_one_by_the_number_of_queries() -> None:
     options = TrainOptions()
-    assert [options.memory_room(queries) for queries in (100, 10**7)] == [20.0, 240.0]
+    assert [options.memory_room(queries) for queries in (100, 10**7)] == [20.0, 160.0]
     assert TrainOptions(memory_size=5.0).memory_room(10**7) == 5.0
     assert TrainOptions(query_bytes=100.0).memory_room(10**7) == 1000.0
+
+
+def test_every_part_may_be_pruned_at_once() -> None:
+    options = TrainOptions(keep_whole=0.0, query_bytes=10.0, companion_bytes=20.0, tree_bytes=30.0)
+    assert [options.memory_room(10**5), options.companion_room(10**5), options.tree_room(10**5)] == [1.0, 2.0, 3.0]
+    with pytest.raises(OptionError, match="keep-whole must be 0 or more"):
+        TrainOptions(keep_whole=-1.0)
 
 
 def test_a_quarter_of_the_machine_is_for_counting() -> None:

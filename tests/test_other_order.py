@@ -15,11 +15,10 @@ from halfword.core.filters import Blocklist
 from halfword.core.options import UNFILTERED, Order
 from halfword.search.filtered import Filtered
 from halfword.search.model import Model
-from halfword.search.reference import read_arrays
 from halfword.search.reference_order import PlainOrder
-from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
 from halfword.training.other_order import FEWEST, learn_order
-from tests.toy import SHOWS_ALL, Toy, write_toy
+from tests.plain import UNBOUNDED, plain_over_memory
+from tests.toy import Toy, write_toy
 
 pytestmark = pytest.mark.engine
 
@@ -104,7 +103,7 @@ def test_only_words_of_several_queries_are_kept() -> None:
 WORDS = st.lists(st.sampled_from(["a", "ab", "b", "ba", "c", "cab"]), min_size=1, max_size=4).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     counts=st.dictionaries(WORDS, st.integers(1, 5), min_size=1, max_size=14),
     typed=WORDS,
@@ -114,20 +113,11 @@ WORDS = st.lists(st.sampled_from(["a", "ab", "b", "ba", "c", "cab"]), min_size=1
 def test_the_engine_equals_the_plain_pipeline(
     tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], typed: str, most: int, checked: float
 ) -> None:
-    policy = replace(SHOWS_ALL, reordered_most_checked=checked, reordered_most_begun=2.0, reordered_count=4.0)
+    policy = replace(UNBOUNDED, reordered_most_checked=checked, reordered_most_begun=2.0, reordered_count=4.0)
     toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy)
     path = write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy)
-    search = load(path, parts=("ngram",), cache=False)
-    plain = PlainPipeline(
-        counts,
-        lambda prefix, options, surplus, others, context: search.complete(
-            prefix, replace(options, count=options.count + surplus)
-        ),
-        PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")}),
-        policy,
-        KnownWords({word for query in counts for word in query.split()}),
-        other_order=PlainOrder(counts, policy, fewest=FEWEST, most=most),
-    )
+    order = PlainOrder(counts, policy, fewest=FEWEST, most=most)
+    plain = replace(plain_over_memory(path, counts, policy), other_order=order)
     options = SearchOptions(order=Order.ANY, min_probability=0.0, count=30, beam=30)
     found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
     reordered = [each for each in expected if not each.text.startswith(typed)]

@@ -14,13 +14,13 @@ from halfword.core.options import UNFILTERED, Typos
 from halfword.core.policy import Policy
 from halfword.core.words import is_han
 from halfword.search.model import Model, engine_options
-from halfword.search.reference import read_arrays
 from halfword.search.reference_homophones import PlainHomophones
 from halfword.search.reference_pinyin import PlainPinyin
-from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
 from halfword.training.pinyin import learn_pinyin
+from tests.plain import UNBOUNDED, plain_over_memory
 from tests.toy import SHOWS_ALL, Toy, write_toy
 
+POLICY = replace(UNBOUNDED, folded_most_queries=0.0)  # no search from a text without its apostrophes
 pytestmark = pytest.mark.engine
 
 QUERIES = {"手机": 30, "手机壳": 9, "iphone手机": 4, "首都": 5, "上海 天气": 7, "weather": 6}
@@ -34,7 +34,7 @@ SPELLED = {
 
 
 def write(path: Path, counts: Mapping[str, int], spelled: Mapping[str, list[str]]) -> Path:
-    toy = Toy(parts=("popular", "ngram"), counts=dict(counts), pinyin=spelled, policy=SHOWS_ALL)
+    toy = Toy(parts=("popular", "ngram"), counts=dict(counts), pinyin=spelled, policy=POLICY)
     return write_toy(path / "toy.halfword", toy)
 
 
@@ -80,7 +80,7 @@ def test_pronunciation_is_learned_with_the_words_around() -> None:
     assert not learn_pinyin({"weather": 2})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     counts=st.dictionaries(st.text("手机a ", min_size=1, max_size=4).map(str.strip).filter(bool), st.integers(1, 5)),
     typed=st.text("手shoujia' ", max_size=6).map(str.lstrip),
@@ -92,17 +92,8 @@ def test_the_engine_equals_the_plain_pipeline(
     syllables = {"手": "shou", "机": "ji"}
     spelled = {query: [syllables.get(letter, letter) for letter in query] for query in counts if not query.isascii()}
     path = write(tmp_path_factory.mktemp("plain"), counts, spelled)
-    search = load(path, parts=("ngram",), cache=False)
-    plain = PlainPipeline(
-        counts,
-        lambda prefix, options, surplus, others, context: search.complete(
-            prefix, replace(options, count=options.count + surplus)
-        ),
-        PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")}),
-        SHOWS_ALL,
-        KnownWords({word for query in counts for word in query.split()}),
-        pinyin=PlainPinyin(counts, spelled, SHOWS_ALL),
-    )
+    pinyin = PlainPinyin(counts, spelled, POLICY)
+    plain = replace(plain_over_memory(path, counts, POLICY), pinyin=pinyin)
     options = SearchOptions(min_probability=0.0, count=99, beam=30)
     found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
     others = [each for each in expected if each.text in spelled and not each.text.startswith(typed)]

@@ -23,7 +23,8 @@ from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellin
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
-from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline, PlainRanker
+from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
+from tests.plain import ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -62,10 +63,6 @@ def popular_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def texts(completions: list[Completion]) -> list[str]:
     return [completion.text for completion in completions]
-
-
-def ranker_of(path: Path) -> PlainRanker:
-    return PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")})
 
 
 def words_of(counts: dict[str, int]) -> KnownWords:
@@ -138,6 +135,8 @@ MISTAKEN = replace(
     corrected_letters_for_two=3.0,
     corrected_edit_cost=1.0,
     corrected_least_odds=-100.0,
+    min_probability=0.02,
+    common_probability=1e-4,
 )
 
 
@@ -169,7 +168,6 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     mistakes = PlainMistakes(
         PlainCorrections(QUERIES, costs, policy),
         belief,
-        partial(log_probability, search),
         lambda prefix, options, surplus, others, earlier: corrected_search.complete(prefix, options),
         partial(log_probability, corrected_search),
     )
@@ -180,6 +178,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         policy,
         words_of(QUERIES),
         mistakes=mistakes,
+        log_probability=partial(log_probability, search),
     )
     return load(path, cache=False), plain, lambda: math.inf
 
@@ -290,6 +289,15 @@ def test_other_words_go_on_from_the_form_that_people_write(with_accents: Pair) -
     found = model.complete("c abe ", count=20, min_probability=0.0, invent="freely")
     assert any(text.startswith("c abé ") for text in texts(found))
     assert all(text.startswith(("c abé ", "c abe ")) for text in texts(found))
+
+
+def test_a_sign_that_was_typed_is_not_read_away(with_accents: Pair) -> None:
+    model, plain, _ = with_accents  # in which `c-ab` is how the word is written
+    for typed in ("c-", "d c-"):
+        assert plain.readings(typed) == []
+        assert all(
+            text.startswith(typed) for text in texts(model.complete(typed, min_probability=0.0, invent="freely"))
+        )
 
 
 def test_parts_can_be_left_out(path: Path) -> None:

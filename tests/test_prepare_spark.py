@@ -43,8 +43,10 @@ def test_both_engines_make_the_same_dataset(tmp_path: Path) -> None:
     assert funnels[Engine.DUCKDB].blocked > 0
     assert min(size.rows for size in funnels[Engine.DUCKDB].splits.values()) > 0
     assert funnels[Engine.DUCKDB].broken == {"bad date": 2, "wrong column count": 2}
-    tables = [parquet.read_table(tmp_path / engine / "queries.parquet") for engine in Engine]
-    assert tables[0].equals(tables[1])
+    for name in ("queries.parquet", "sessions.parquet"):
+        tables = [parquet.read_table(tmp_path / engine / name) for engine in Engine]
+        assert tables[0].equals(tables[1])
+        assert len(tables[0])
 
 
 def test_both_engines_divide_counts_alike(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from halfword.data.sessions import TypedRow
 from halfword.search.model import import_engine
-from halfword.training.offers import Offers, join
+from halfword.training.offers import Offers, asked_again, join
 from halfword.training.ranker import RankerWeights, _forward, _gradients, cross_entropy, feature_place, fit, quality
 
 FEATURES = len(import_engine().feature_names())
@@ -91,7 +92,23 @@ def test_the_weights_with_a_context_start_from_those_without() -> None:
     assert cross_entropy(unmoved, made_up(50)) == pytest.approx(cross_entropy(own, made_up(50)), rel=1e-3)
 
 
+def test_units_that_a_log_has_added_stay_beside_those_of_sessions() -> None:
+    prior, session, offers = RankerWeights.read(), RankerWeights.read(part="session"), made_up(50)
+    own = fit(prior.with_units(4, np.random.default_rng(1)), made_up(300))
+    assert cross_entropy(own.moved(prior, session, 0.0), offers) == pytest.approx(cross_entropy(own, offers), rel=1e-3)
+    assert len(own.moved(prior, session).output) == len(session.output) + 4
+
+
 def test_other_scales_and_silent_units_change_no_probability() -> None:
     weights, offers = RankerWeights.read(), made_up(50)
     changed = weights.rescaled(weights.scale * 3).with_units(4, np.random.default_rng(0))
     assert cross_entropy(changed, offers) == pytest.approx(cross_entropy(weights, offers), rel=1e-3)
+
+
+def test_few_rows_are_asked_at_more_prefixes_each_as_often_as_the_others() -> None:
+    rows = [TypedRow("new york", ("boston",)), TypedRow("dvd player")]
+    asked = asked_again(rows, 9)
+    assert [each.query for each in asked].count("new york") == 5
+    assert all(len(each.prefix) < len(each.query) for each in asked)
+    assert {each.context for each in asked if each.query == "new york"} == {("boston",)}
+    assert asked_again(rows, -3) == []

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from halfword.data import log_json, read_log
 from halfword.data.find_files import find_files
 from halfword.data.log_columns import counts_of, queries_of, times_of, whole_number
 from halfword.data.log_format import LogFile
+from halfword.data.log_rows import rows_of as portions_of
 from halfword.data.options import ColumnNames
 from halfword.data.read_log import read_batches
 from halfword.data.times import microseconds
@@ -266,6 +268,26 @@ def test_line_numbers_are_exact_across_blocks(tmp_path: Path, monkeypatch: pytes
     assert {row["row"]: row["query"] for row in rows if not row["problem"]} == {
         number + 1: f"query {number}" for number in range(500) if number != 321
     }
+
+
+@pytest.mark.parametrize("before", range(0, 70, 3))
+@pytest.mark.parametrize("end", ["", "\n", "\nnew york\n"])
+def test_a_line_is_too_long_wherever_blocks_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int, end: str
+) -> None:
+    monkeypatch.setattr("halfword.data.log_rows.BLOCK_BYTES", 64)
+    monkeypatch.setattr("halfword.data.log_rows.LONGEST_LINE", 100)
+
+    def read(length: int) -> list[int]:
+        [file] = find_files([write(tmp_path / "log.txt", "b" * before + "\n" + "a" * length + end)], ColumnNames())
+        blocks = [rows.args[1] for rows in portions_of(file, lambda place: None) if isinstance(rows, partial)]
+        assert max(map(len, blocks)) <= 101
+        rows = [row for batch in read_batches(file, DEFAULT, max_length=1000) for row in batch.to_pylist()]
+        return [len(row["query"]) for row in rows if not row["problem"]]
+
+    assert 99 in read(99)
+    with pytest.raises(LogError, match="more than 0 MB long"):
+        read(101)
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,18 @@ def test_an_empty_prefix_shows_what_is_popular_however_small_its_share(tmp_path:
     assert not model.complete("ab")
 
 
+def test_what_is_common_among_all_queries_is_shown_after_a_beginning_with_many_ways_on(tmp_path: Path) -> None:
+    for common in (1.0, 0.01, 0.001):
+        policy = replace(SHOWS_ALL, min_probability=0.5, common_probability=common)
+        model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
+        for prefix in ("a", "b", "cab ", "dcba"):
+            overall = model.complete(prefix, UNFILTERED, conditional=False)
+            expected = {each.text for each in overall if each.score >= np.log(common)}
+            likely = {each.text for each in model.complete(prefix, invent="freely", min_probability=0.5)}
+            assert {each.text for each in model.complete(prefix, invent="freely")} == expected | likely
+        assert len(model.complete("dcba")) < len(model.complete("a")) or common == 1.0
+
+
 def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Path) -> None:
     counts = {"dvd player": 9, "dvd players": 4, "dvd-player": 3, "dvd play": 2}
     pieces = tuple("dvplayers- ")

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "bindings/arrays.h"
 #include "bindings/tables.h"
 #include "bindings/training.h"
 #include "completer.h"
@@ -168,9 +169,6 @@ nb::tuple search_cost(const Completer& completer, const std::string& typed, cons
                         answer.cost.multiplications);
 }
 
-template <typename T>
-nb::bytes to_bytes(const std::vector<T>& values);
-
 /// What the sources propose for one reading, for Python: the texts, their features as 32-bit floats, the evidence for
 /// each, and facts about the prefix.
 nb::tuple to_python(const Branch& offer) {
@@ -237,57 +235,36 @@ std::vector<std::pair<std::string, double>> likely_texts(const Source& source, c
   return found;
 }
 
-template <typename T>
-nb::bytes to_bytes(const std::vector<T>& values) {
-  return nb::bytes(values.data(), values.size() * sizeof(T));
-}
-
 nb::dict popular_arrays(std::vector<std::pair<std::string, std::uint32_t>> queries) {
   PopularArrays arrays;
   {
     nb::gil_scoped_release release;
     arrays = build_popular(std::move(queries));
   }
-  nb::dict result;
-  result["popular.text"] = nb::make_tuple("U8", to_bytes(arrays.texts.text));
-  result["popular.bucket_begin"] = nb::make_tuple("U32", to_bytes(arrays.texts.bucket_begin));
-  result["popular.count"] = nb::make_tuple("U32", to_bytes(arrays.count));
-  result["popular.block_max"] = nb::make_tuple("U32", to_bytes(arrays.block_max));
-  result["popular.block_sum"] = nb::make_tuple("U64", to_bytes(arrays.block_sum));
-  result["popular.range_max"] = nb::make_tuple("U32", to_bytes(arrays.range_max));
-  return result;
+  NamedArrays named;
+  named.add("popular.", arrays);
+  return named.result();
 }
 
 nb::dict sorted_text_arrays(const std::vector<std::string>& texts) {
-  const SortedTextArrays arrays = build_sorted_texts(std::vector<std::string_view>(texts.begin(), texts.end()));
-  nb::dict result;
-  result["text"] = nb::make_tuple("U8", to_bytes(arrays.text));
-  result["bucket_begin"] = nb::make_tuple("U32", to_bytes(arrays.bucket_begin));
-  return result;
+  NamedArrays named;
+  named.add("", build_sorted_texts(std::vector<std::string_view>(texts.begin(), texts.end())));
+  return named.result();
 }
 
 nb::dict word_tree_arrays(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
-  const WordTreeArrays arrays = build_word_tree(words);
-  nb::dict result;
-  result["words.tree.alphabet"] = nb::make_tuple("U32", to_bytes(arrays.alphabet));
-  result["words.tree.letter"] = nb::make_tuple("U16", to_bytes(arrays.letter));
-  result["words.tree.first_child"] = nb::make_tuple("U32", to_bytes(arrays.first_child));
-  result["words.tree.word"] = nb::make_tuple("U8", to_bytes(arrays.word));
-  result["words.tree.total"] = nb::make_tuple("U8", to_bytes(arrays.total));
-  return result;
+  NamedArrays named;
+  named.add("words.tree.", build_word_tree(words));
+  return named.result();
 }
 
 nb::dict lexicon_arrays(std::vector<std::string> words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
   const std::vector<std::string_view> views(words.begin(), words.end());
-  const SortedTextArrays arrays = build_sorted_texts(views);
-  nb::dict result;
-  result["lexicon.text"] = nb::make_tuple("U8", to_bytes(arrays.text));
-  result["lexicon.bucket_begin"] = nb::make_tuple("U32", to_bytes(arrays.bucket_begin));
-  const std::vector<std::uint32_t> size{static_cast<std::uint32_t>(words.size())};
-  result["lexicon.size"] = nb::make_tuple("U32", to_bytes(size));
-  return result;
+  NamedArrays named;
+  named.add_lexicon(build_sorted_texts(views), words.size());
+  return named.result();
 }
 
 /// Numbers as a NumPy array that owns them.
@@ -425,6 +402,24 @@ nb::bytes multiply_int8(const std::string& kernels, nb::bytes weights, std::size
     result.insert(result.end(), first, first + static_cast<std::ptrdiff_t>(outputs));
   }
   return to_bytes(result);
+}
+
+/// The state of the network in 8 bits after it read `pieces`, as `kernels` compute it: what they are tested by.
+nb::bytes network_state(const ModelFile& file, const std::vector<PieceId>& pieces, const std::string& kernels) {
+  const Lstm network(file, Pieces(file).size(), Precision::int8, kernels_named(kernels));
+  StateRows from;
+  StateRows to;
+  LstmScratch scratch;
+  network.start(from);
+  for (const PieceId piece : pieces) {
+    const Step step{0, piece};
+    network.step(from, {&step, 1}, to, 0, scratch);
+    std::swap(from, to);
+  }
+  std::vector<float> numbers(from.cells.begin(), from.cells.end());
+  numbers.insert(numbers.end(), from.steps.begin(), from.steps.end());
+  numbers.insert(numbers.end(), from.bytes.begin(), from.bytes.end());
+  return to_bytes(numbers);
 }
 
 }  // namespace
@@ -637,6 +632,7 @@ NB_MODULE(_engine, module) {
       "kernels"_a, "rows"_a);
   module.def("int8_peak", [](const std::string& kernels) { return measure_int8_peak(kernels_named(kernels)); });
   module.def("multiply_int8", &multiply_int8, "kernels"_a, "weights"_a, "outputs"_a, "inputs"_a, "rows"_a);
+  module.def("network_state", &network_state, "file"_a, "pieces"_a, "kernels"_a);
   module.def("popular_arrays", &popular_arrays, "queries"_a, "The arrays of an index over (query, count) pairs.");
   bind_tables(module);
   bind_training(module);

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/popular.h"
+#include "bindings/arrays.h"
 #include "training/letter_order.h"
 #include "training/mined_pairs.h"
 #include "training/query_table.h"
@@ -91,13 +91,6 @@ std::span<const T> checked_column(const Buffer& column, std::size_t size) {
   return values;
 }
 
-template <typename T>
-nb::bytes column_of(const std::vector<T>& values) {
-  return nb::bytes(values.data(), values.size() * sizeof(T));
-}
-
-nb::bytes column_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
 template <typename Work>
 auto without_python(const Work& work) {
   nb::gil_scoped_release release;
@@ -106,7 +99,7 @@ auto without_python(const Work& work) {
 
 nb::bytes byte_order_of(nb::handle text, nb::handle begin) {
   const Texts texts(text, begin);
-  return column_of(without_python([&] { return byte_order(texts.view()); }));
+  return to_bytes(without_python([&] { return byte_order(texts.view()); }));
 }
 
 /// Finds texts in a column that is checked once.
@@ -130,32 +123,20 @@ nb::tuple sum_tables(const std::vector<nb::tuple>& given) {
   std::vector<QueryTable> views;
   for (const Table& table : tables) views.push_back(table.view());
   const OwnTable sum = without_python([&] { return sum_of(views); });
-  return nb::make_tuple(column_of(sum.queries.text), column_of(sum.queries.begin), column_of(sum.count));
-}
-
-void add_index(nb::dict& result, const std::string& part, const PopularArrays& arrays) {
-  const auto add = [&](const char* name, const char* type, const auto& values) {
-    result[nb::str((part + "." + name).c_str())] = nb::make_tuple(type, column_of(values));
-  };
-  add("text", "U8", arrays.texts.text);
-  add("bucket_begin", "U32", arrays.texts.bucket_begin);
-  add("count", "U32", arrays.count);
-  add("block_max", "U32", arrays.block_max);
-  add("block_sum", "U64", arrays.block_sum);
-  add("range_max", "U32", arrays.range_max);
+  return nb::make_tuple(to_bytes(sum.queries.text), to_bytes(sum.queries.begin), to_bytes(sum.count));
 }
 
 nb::dict index_arrays(const nb::tuple& columns, nb::handle order) {
   const Table table(columns);
   const Buffer places(order);
   const std::span<const std::uint32_t> sorted = checked_order(places, table.view().size());
-  nb::dict result;
-  add_index(result, "popular", without_python([&] { return index_table(table.view(), sorted); }));
+  NamedArrays named;
+  named.add("popular.", without_python([&] { return index_table(table.view(), sorted); }));
   const FoldedArrays folded = without_python([&] { return fold_table(table.view(), sorted); });
-  if (folded.position.empty()) return result;
-  add_index(result, "popular.folded", folded.keys);
-  result["popular.folded.position"] = nb::make_tuple("U32", column_of(folded.position));
-  return result;
+  if (folded.position.empty()) return named.result();
+  named.add("popular.folded.", folded.keys);
+  named.add("popular.folded.position", folded.position);
+  return named.result();
 }
 
 nb::tuple letter_arrays(const nb::tuple& columns, nb::handle order, nb::handle left_out, double share) {
@@ -166,14 +147,14 @@ nb::tuple letter_arrays(const nb::tuple& columns, nb::handle order, nb::handle l
   const std::span<const std::uint32_t> sorted = checked_order(places, view.size());
   const std::span<const std::uint8_t> marked = checked_column<std::uint8_t>(marks, view.size());
   const auto positions = without_python([&] { return letter_order(view, sorted, marked); });
-  return nb::make_tuple(column_of(positions), column_of(frequent_domain(view, share)));
+  return nb::make_tuple(to_bytes(positions), to_bytes(frequent_domain(view, share)));
 }
 
 nb::tuple word_columns(const nb::tuple& columns) {
   const Table table(columns);
   const WordTable words = without_python([&] { return count_words(table.view()); });
-  return nb::make_tuple(column_of(words.words.text), column_of(words.words.begin), column_of(words.occurrences),
-                        column_of(words.typed), column_of(words.queries), column_of(words.ended));
+  return nb::make_tuple(to_bytes(words.words.text), to_bytes(words.words.begin), to_bytes(words.occurrences),
+                        to_bytes(words.typed), to_bytes(words.queries), to_bytes(words.ended));
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> character_counts(const nb::tuple& columns) {
@@ -188,28 +169,20 @@ nb::dict word_list_arrays(nb::handle text, nb::handle begin, nb::handle marked, 
   const std::span<const std::uint8_t> chosen = checked_column<std::uint8_t>(marks, words.view().size());
   const bool stands = !background.empty();
   const WordList made = without_python([&] { return list_words(words.view(), chosen, also, std::move(background)); });
-  nb::dict result;
-  result["words.filter"] = nb::make_tuple("U64", column_of(made.filter));
-  if (stands) result["words.background"] = nb::make_tuple("U64", column_of(made.background));
-  result["lexicon.text"] = nb::make_tuple("U8", column_of(made.list.text));
-  result["lexicon.bucket_begin"] = nb::make_tuple("U32", column_of(made.list.bucket_begin));
-  const std::vector<std::uint32_t> size{static_cast<std::uint32_t>(made.size)};
-  result["lexicon.size"] = nb::make_tuple("U32", column_of(size));
-  return result;
+  NamedArrays named;
+  named.add("words.filter", made.filter);
+  if (stands) named.add("words.background", made.background);
+  named.add_lexicon(made.list, made.size);
+  return named.result();
 }
 
 nb::dict tree_arrays(nb::handle text, nb::handle begin, nb::handle count, const std::vector<std::string>& more) {
   const Texts words(text, begin);
   const Buffer counts(count);
   const std::span<const std::uint32_t> counted = checked_column<std::uint32_t>(counts, words.view().size());
-  const WordTreeArrays tree = without_python([&] { return tree_of_words(words.view(), counted, more); });
-  nb::dict result;
-  result["words.tree.alphabet"] = nb::make_tuple("U32", column_of(tree.alphabet));
-  result["words.tree.letter"] = nb::make_tuple("U16", column_of(tree.letter));
-  result["words.tree.first_child"] = nb::make_tuple("U32", column_of(tree.first_child));
-  result["words.tree.word"] = nb::make_tuple("U8", column_of(tree.word));
-  result["words.tree.total"] = nb::make_tuple("U8", column_of(tree.total));
-  return result;
+  NamedArrays named;
+  named.add("words.tree.", without_python([&] { return tree_of_words(words.view(), counted, more); }));
+  return named.result();
 }
 
 nb::bytes marked_queries(const nb::tuple& columns, nb::handle text, nb::handle begin, nb::handle marked,
@@ -221,14 +194,13 @@ nb::bytes marked_queries(const nb::tuple& columns, nb::handle text, nb::handle b
   const std::size_t size = words.view().size();
   const std::span<const std::uint8_t> chosen = checked_column<std::uint8_t>(marks, size);
   const std::span<const std::uint8_t> single = checked_column<std::uint8_t>(numbers, size);
-  return column_of(
-      without_python([&] { return find_marked(table.view(), words.view(), chosen, single, most_single); }));
+  return to_bytes(without_python([&] { return find_marked(table.view(), words.view(), chosen, single, most_single); }));
 }
 
 nb::tuple pair_columns(const nb::tuple& columns, const std::vector<std::string>& words, std::size_t most) {
   const Table table(columns);
   const WordPairs pairs = without_python([&] { return count_pairs(table.view(), words, most); });
-  return nb::make_tuple(column_of(pairs.first), column_of(pairs.companion), column_of(pairs.together));
+  return nb::make_tuple(to_bytes(pairs.first), to_bytes(pairs.companion), to_bytes(pairs.together));
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> mined_pairs(const nb::tuple& columns, nb::handle starts,

@@ -84,6 +84,11 @@ class Counting {
     counter_.add(span_of(pieces), span_of(lengths), span_of(counts), interruptible(threads_));
   }
 
+  void add_windows(Given<std::uint32_t> pieces, Given<std::uint32_t> lengths, Given<std::uint64_t> counts) {
+    const nb::gil_scoped_release release;
+    counter_.add_windows(span_of(pieces), span_of(lengths), span_of(counts), interruptible(threads_));
+  }
+
   CountedNgrams finish() {
     const nb::gil_scoped_release release;
     return {counter_.finish(interruptible(threads_)), threads_};
@@ -206,6 +211,7 @@ void bind_training(nb::module_& module) {
       .def("add_texts", &Counting::add_texts, "segmenter"_a, "texts"_a, "counts"_a)
       .def("add_columns", &Counting::add_columns, "segmenter"_a, "text"_a, "begins"_a, "counts"_a)
       .def("add_pieces", &Counting::add_pieces, "pieces"_a, "lengths"_a, "counts"_a)
+      .def("add_windows", &Counting::add_windows, "pieces"_a, "lengths"_a, "counts"_a)
       .def("finish", &Counting::finish);
 }
 

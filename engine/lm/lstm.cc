@@ -1,6 +1,7 @@
 #include "lm/lstm.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,16 @@ std::size_t summary_size(const ModelFile& file, const std::string& name, std::si
   if (file.holds(name + ".int8"))
     return std::max<std::size_t>(file.array<std::int8_t>(name + ".int8").size() / hidden, 1);
   return 0;
+}
+
+/// The norms of a layer as `GateNorms` has them: each gate is multiplied by a factor, so that 2^gate is what the cell
+/// needs, and 1 is added to the forget gate before.
+AlignedVector<float> scaled_gates(AlignedVector<float> values, std::size_t hidden, float added_to_forget) {
+  constexpr float binary = 1.44269504F;  // e^x = 2^(binary × x)
+  constexpr std::array<float, gates_per_cell> factors = {-binary, -binary, 2.0F * binary};
+  for (std::size_t i = 0; i < hidden; ++i) values[i] += added_to_forget;
+  for (std::size_t i = 0; i < gates_per_cell * hidden; ++i) values[i] *= factors[i / hidden];
+  return values;
 }
 
 }  // namespace
@@ -93,7 +104,7 @@ AlignedVector<float> Lstm::times_embedding(const ModelFile& file, const FloatMat
     for (std::size_t piece = 0; piece < count; ++piece) {
       std::copy_n(embedding.data() + piece * embedding_, embedding_, padded.data() + piece * matrix.inputs);
     }
-    kernels_.multiply_float(matrix, padded.data(), count, product.data() + first * matrix.outputs);
+    kernels_.multiply_alike(matrix, padded.data(), count, product.data() + first * matrix.outputs);
   }
   return product;
 }
@@ -111,7 +122,8 @@ void Lstm::load_layers(const ModelFile& file) {
     const std::size_t handed_on = summed_up > 0 ? summed_up : hidden_;
     layers_.push_back({std::move(input), std::move(summary),
                        Linear(file, name + ".recurrent", gates, handed_on, precision_),
-                       read_vector(file, name + ".norm_scale", gates), read_vector(file, name + ".norm_bias", gates)});
+                       scaled_gates(read_vector(file, name + ".norm_scale", gates), hidden_, 0.0F),
+                       scaled_gates(read_vector(file, name + ".norm_bias", gates), hidden_, 1.0F)});
   }
   std::size_t widest = 0;
   for (const Layer& layer : layers_) {

@@ -32,18 +32,28 @@ void require_weights(std::span<const float> values, float most, const std::strin
 
 std::uint64_t below(std::size_t bit) { return (std::uint64_t{1} << bit) - 1; }
 
-/// Like std::popcount, which is a function call if the compiler may not assume the processor's instruction.
-std::size_t count_ones(std::uint64_t word) {
+constexpr std::uint64_t every_byte = 0x0101010101010101;
+constexpr std::uint64_t high_bits = 0x8080808080808080;
+
+/// In each byte, the number of ones in it and in all lower bytes.
+std::uint64_t ones_up_to(std::uint64_t word) {
   word -= word >> 1 & 0x5555555555555555;
   word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
   word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-  return word * 0x0101010101010101 >> 56;
+  return word * every_byte;
 }
 
-/// The position of the nth set bit, both counted from 0 at the low end.
-std::size_t nth_bit(std::uint64_t word, std::size_t nth) {
-  for (; nth > 0; --nth) word &= word - 1;
-  return static_cast<std::size_t>(std::countr_zero(word));
+/// Like std::popcount, which is a function call if the compiler may not assume the processor's instruction.
+std::size_t count_ones(std::uint64_t word) { return ones_up_to(word) >> 56; }
+
+/// The position of the nth set bit, both counted from 0 at the low end; `sums` is `ones_up_to(word)`.
+std::size_t nth_bit(std::uint64_t word, std::uint64_t sums, std::size_t nth) {
+  const std::uint64_t reached = ((sums | high_bits) - (nth + 1) * every_byte) & high_bits;  // bytes with enough ones
+  const auto begin = static_cast<std::size_t>(std::countr_zero(reached)) / 8 * 8;           // of the byte it is in
+  const std::size_t before = (sums << 8 >> begin) & 0xFF;
+  std::uint64_t byte = word >> begin;
+  for (std::size_t left = nth - before; left > 0; --left) byte &= byte - 1;
+  return begin + static_cast<std::size_t>(std::countr_zero(byte));
 }
 
 /// The run of zeros of an n-gram, one per child, and how many n-grams before it have children.
@@ -70,9 +80,10 @@ Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std:
   while (true) {
     const std::uint64_t word = bits[index] & wanted;
     const std::uint64_t after_zero = word & ~(bits[index] << 1 | before);
-    const auto found = count_ones(word);
+    const std::uint64_t sums = ones_up_to(word);
+    const std::size_t found = sums >> 56;
     if (found > ones) {
-      const std::size_t bit = nth_bit(word, ones);
+      const std::size_t bit = nth_bit(word, sums, ones);
       const std::size_t end = index * word_bits + bit;
       parents += count_ones(after_zero & below(bit));
       return {begin_of_zeros(bits, end), end, parents};
@@ -104,11 +115,13 @@ std::uint32_t find_entry(std::span<const Entry> entries, std::uint32_t code_bits
   return static_cast<std::uint32_t>(place);
 }
 
-/// The sum of the gains of some n-grams, and the largest code of those that do not end a query. The end of a query is
-/// looked for in the first place alone, where it is: were it elsewhere, the largest code would only be a wider bound.
+/// The sum of the gains of some n-grams, the largest code of those that do not end a query, and the gain of the one
+/// that does. For the largest code, the end of a query is looked for in the first place alone, where it nearly always
+/// is: were it elsewhere, the code would only be a wider bound.
 struct Gains {
   float sum = 0.0F;
   std::uint32_t most = 0;
+  float ending = 0.0F;
 };
 
 /// Four partial sums, because each addition has to wait for the one before it.
@@ -118,7 +131,13 @@ Gains gains_of(std::span<const Entry> entries, std::span<const float> gains, std
   std::array<float, 4> sums{};
   std::array<std::uint32_t, 4> most{};
   std::size_t index = 0;
-  if (PieceId{entries[0]} >> code_bits == end) sums[3] = gains[entries[index++] & mask];
+  float ending = 0.0F;
+  if (PieceId{entries[0]} >> code_bits == end) {
+    ending = sums[3] = gains[entries[index++] & mask];
+  } else if (PieceId{entries[0]} >> code_bits < end) {
+    const std::uint32_t place = find_entry(entries, code_bits, end);
+    if (place != absent) ending = gains[entries[place] & mask];
+  }
   for (; index + 4 <= entries.size(); index += 4) {
     for (std::size_t lane = 0; lane < 4; ++lane) {
       const std::uint32_t code = entries[index + lane] & mask;
@@ -131,7 +150,7 @@ Gains gains_of(std::span<const Entry> entries, std::span<const float> gains, std
     sums[0] += gains[code];
     most[0] = std::max(most[0], code);
   }
-  return {sums[0] + sums[1] + (sums[2] + sums[3]), *std::max_element(most.begin(), most.end())};
+  return {sums[0] + sums[1] + (sums[2] + sums[3]), *std::max_element(most.begin(), most.end()), ending};
 }
 
 /// Bring the place of a number nearer; where it lies outside, the nearest one.
@@ -269,7 +288,8 @@ NgramContext Ngram::weighed(std::size_t length, const Found& found, float peak_o
                           : gains_of(level.wide.subspan(found.first, count), level.gains, code_bits_, end_);
   const float backoff = backoffs_[children_[length - 1].backoffs[found.parents_before]];
   const float scale = gains.sum > 0.0F ? (1.0F - backoff) / gains.sum : 0.0F;
-  return {found.first, found.last, backoff, scale, scale * level.most_gained[gains.most] + backoff * peak_of_shorter};
+  const float peak = scale * level.most_gained[gains.most] + backoff * peak_of_shorter;
+  return {found.first, found.last, backoff, scale, peak, scale * gains.ending};
 }
 
 /// The number of the n-gram (context, piece) in its level, or `absent`.
@@ -366,7 +386,8 @@ float Ngram::probability(const NgramState& state, PieceId piece) const {
   for (std::size_t index = 0; index < levels_.size(); ++index) {
     const NgramContext& context = state.contexts[index];
     if (context.empty()) continue;
-    probability = probability * context.backoff + context.scale * gain_of(index, context, piece);
+    const float gained = piece == end_ ? context.ending : context.scale * gain_of(index, context, piece);
+    probability = probability * context.backoff + gained;
   }
   return probability;
 }
@@ -392,7 +413,7 @@ void Ngram::find_likely(const NgramState& state, std::span<const std::uint8_t> a
     if (context.empty()) continue;
     if (context.last - context.first > scratch.touched.size()) raise_least(choice, scratch);
     if (shares.left[length] * context.peak * slack < scratch.likely.least()) break;
-    add_touched(length - 1, context, shares.scales[length - 1], scratch);
+    add_touched(length, state, shares, scratch);
   }
   raise_least(choice, scratch);
   offer_touched(state, shares, length, choice, scratch);
@@ -402,20 +423,36 @@ void Ngram::find_likely(const NgramState& state, std::span<const std::uint8_t> a
   for (const PieceId piece : scratch.touched) scratch.sums[piece] = NgramScratch::untouched;
 }
 
-/// Offer the pieces that were looked at. What contexts of up to `length` pieces add to each is looked up one by one.
+/// Offer the pieces that were looked at, with what contexts of up to `length` pieces add to each.
 void Ngram::offer_touched(const NgramState& state, const Shares& shares, std::size_t length, const Choice& choice,
                           NgramScratch& scratch) const {
   LikelyPieces& likely = scratch.likely;
-  const float most_added = length == 0 ? 0.0F : shares.left[length] * state.contexts[length - 1].peak * slack;
+  const float most_added = most_by(length, state, shares);
   for (const PieceId piece : scratch.touched) {
-    float probability = scratch.sums[piece];
-    if (probability * slack + most_added < likely.least() || !choice.allows(piece)) continue;
-    for (std::size_t shorter = length; shorter > 0; --shorter) {
-      const NgramContext& context = state.contexts[shorter - 1];
-      if (!context.empty()) probability += shares.scales[shorter - 1] * gain_of(shorter - 1, context, piece);
-    }
-    likely.offer({piece, probability + shares.left[0] * unigram_[piece]});
+    const float sum = scratch.sums[piece];
+    if ((sum + most_added) * slack < likely.least() || !choice.allows(piece)) continue;
+    const float probability = with_shorter(sum, piece, length, state, shares, likely.least());
+    if (probability >= 0.0F) likely.offer({piece, probability + shares.left[0] * unigram_[piece]});
   }
+}
+
+/// What contexts of up to `length` pieces, and no context at all, can give to a piece at most.
+float Ngram::most_by(std::size_t length, const NgramState& state, const Shares& shares) const {
+  while (length > 0 && state.contexts[length - 1].empty()) --length;
+  return shares.left[length] * (length == 0 ? 1.0F : state.contexts[length - 1].peak);
+}
+
+/// Add what contexts of up to `length` pieces give to a piece. They are looked up one by one, as long as it can still
+/// have the least probability; a number below 0 if it cannot.
+float Ngram::with_shorter(float sum, PieceId piece, std::size_t length, const NgramState& state, const Shares& shares,
+                          float least) const {
+  for (; length > 0; --length) {
+    const NgramContext& context = state.contexts[length - 1];
+    if (context.empty()) continue;
+    if ((sum + shares.left[length] * context.peak) * slack < least) return -1.0F;
+    sum += shares.scales[length - 1] * gain_of(length - 1, context, piece);
+  }
+  return sum;
 }
 
 /// Offer what is listed as likely after the last piece alone; false if the list is not long enough.
@@ -453,15 +490,21 @@ void Ngram::offer_others(const NgramState& state, const Shares& shares, const Ch
   }
 }
 
-/// Add what one context gives to the pieces that follow it.
-void Ngram::add_touched(std::size_t index, const NgramContext& context, float scale, NgramScratch& scratch) const {
-  visit_entries(levels_[index], context, [&](PieceId piece, float gain) {
+/// Add what the context of `length` pieces gives to those that follow it. A piece that no longer context knows is left
+/// out where it cannot become likely enough.
+void Ngram::add_touched(std::size_t length, const NgramState& state, const Shares& shares,
+                        NgramScratch& scratch) const {
+  const float needed = scratch.likely.least() / slack - most_by(length - 1, state, shares);
+  const float scale = shares.scales[length - 1];
+  visit_entries(levels_[length - 1], state.contexts[length - 1], [&](PieceId piece, float gain) {
+    const float gained = scale * gain;
     float& sum = scratch.sums[piece];
     if (sum == NgramScratch::untouched) {
+      if (gained < needed) return;
       scratch.touched.push_back(piece);
       sum = 0.0F;
     }
-    sum += scale * gain;
+    sum += gained;
   });
 }
 

@@ -14,14 +14,15 @@
 namespace halfword {
 
 /// A context, that is the last few pieces: its n-grams in the next level (first … last − 1), the probability that it
-/// leaves to shorter contexts, the factor that turns gains into probabilities, and a bound that no probability after it
-/// exceeds, but that of the end of a query. Without n-grams it is empty.
+/// leaves to shorter contexts, the factor that turns gains into probabilities, a bound that no probability after it
+/// exceeds, but that of the end of a query, and what its own n-grams give to that end. Without n-grams it is empty.
 struct NgramContext {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   float backoff = 1.0F;
   float scale = 0.0F;
   float peak = 1.0F;
+  float ending = 0.0F;
 
   bool empty() const { return first == last; }
 };
@@ -184,7 +185,10 @@ class Ngram {
   NgramContext weighed(std::size_t length, const Found& found, float peak_of_shorter) const;
   std::uint32_t find(std::size_t level, const NgramContext& context, PieceId piece) const;
   float gain_of(std::size_t index, const NgramContext& context, PieceId piece) const;
-  void add_touched(std::size_t index, const NgramContext& context, float scale, NgramScratch& scratch) const;
+  void add_touched(std::size_t length, const NgramState& state, const Shares& shares, NgramScratch& scratch) const;
+  float most_by(std::size_t length, const NgramState& state, const Shares& shares) const;
+  float with_shorter(float sum, PieceId piece, std::size_t length, const NgramState& state, const Shares& shares,
+                     float least) const;
   void raise_least(const Choice& choice, NgramScratch& scratch) const;
   void offer_touched(const NgramState& state, const Shares& shares, std::size_t length, const Choice& choice,
                      NgramScratch& scratch) const;

@@ -77,6 +77,7 @@ struct Policy {
   double page{};
   double length_penalty{};
   double min_probability{};
+  double common_probability{};
   double invented_min_probability{};
   double often_typed{};
 };

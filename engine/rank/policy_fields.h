@@ -74,6 +74,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"page", &Policy::page},
     PolicyField{"length_penalty", &Policy::length_penalty},
     PolicyField{"min_probability", &Policy::min_probability},
+    PolicyField{"common_probability", &Policy::common_probability},
     PolicyField{"invented_min_probability", &Policy::invented_min_probability},
     PolicyField{"often_typed", &Policy::often_typed},
 };

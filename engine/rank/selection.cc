@@ -20,6 +20,13 @@ Origin origin_of(const Proposal& proposal) {
   return modelled ? Origin::both : Origin::popular;
 }
 
+/// The score from which on a text is common among all queries. After a common beginning (`what is `) each of its many
+/// ways on is unlikely.
+double common_floor(const Policy& policy, const PrefixFacts& facts) {
+  const bool is_known = facts.log_probability < 0.0;  // the search was asked, and had the time
+  return is_known ? std::log(policy.common_probability) - facts.log_probability : 0.0;
+}
+
 /// Whether a proposal is likely enough, and made of known words where that is asked for.
 class Admission {
  public:
@@ -28,7 +35,8 @@ class Admission {
     const bool by_policy = options.min_probability < 0.0;
     // Who has typed nothing asks for what is popular, however small its share is.
     const double least = ranked.request.typed.empty() ? 0.0 : policy.min_probability;
-    floor_ = std::log(by_policy ? least : options.min_probability);
+    floor_ = by_policy ? std::min(std::log(least), common_floor(policy, ranked.proposals.facts))
+                       : std::log(options.min_probability);
     everything_ = by_policy ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
     never_ = options.invent == Invent::never;

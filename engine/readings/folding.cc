@@ -19,6 +19,13 @@ bool has_other_letters(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char byte) { return static_cast<unsigned char>(byte) > 127; });
 }
 
+std::ptrdiff_t signs_in(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char byte) { return byte == '\'' || byte == '-' || byte == '`'; });
+}
+
+/// Whether a form lacks apostrophes or hyphens of what was typed. Who typed them meant them.
+bool lacks_signs(std::string_view form, std::string_view typed) { return signs_in(form) < signs_in(typed); }
+
 }  // namespace
 
 double log_folded(std::string_view text, std::string_view typed, const Policy& policy) {
@@ -55,7 +62,7 @@ std::string WrittenForms::written(std::string_view word) const {
   std::string key = fold(word);
   if (forms_) {
     const std::vector<std::size_t> found = forms_->best_of(key + '\0', 1);
-    if (!found.empty()) return form_at(found.front());
+    if (!found.empty() && !lacks_signs(form_at(found.front()), word)) return form_at(found.front());
   }
   return has_other_letters(word) && !words_.knows(word) && words_.knows(key) ? key : std::string(word);
 }
@@ -72,7 +79,8 @@ std::vector<std::string> WrittenForms::beginnings(std::string_view part, std::si
   if (forms_ && !key.empty()) {
     for (const std::size_t position : forms_->best_of(key, forms_per_beginning * most)) {
       const std::string form = form_at(position);
-      add(form.substr(0, covered_by(form, key).value_or(form.size())));
+      std::string beginning = form.substr(0, covered_by(form, key).value_or(form.size()));
+      if (!lacks_signs(beginning, part)) add(std::move(beginning));
     }
   }
   std::erase(found, part);

@@ -16,19 +16,36 @@ double log_add(double a, double b) {
   return std::isinf(b) ? a : a + std::log1p(std::exp(b - a));
 }
 
-void Finished::add(std::string text, double score) {
-  const std::size_t hash = std::hash<std::string>()(text);
-  auto found = std::find(hashes_.begin(), hashes_.end(), hash);
-  while (found != hashes_.end() && entry_at(found).text != text) found = std::find(found + 1, hashes_.end(), hash);
+void Finished::reset(std::size_t count) {
+  count_ = count;
+  bound_ = -std::numeric_limits<double>::infinity();
+  texts_.clear();
+  entries_.clear();
+  hashes_.clear();
+  best_.clear();
+}
+
+/// The entry of a text; null if there is none.
+Finished::Entry* Finished::find(std::string_view text, std::size_t hash) {
+  for (auto found = std::find(hashes_.begin(), hashes_.end(), hash); found != hashes_.end();
+       found = std::find(found + 1, hashes_.end(), hash)) {
+    Entry& entry = entries_[static_cast<std::size_t>(found - hashes_.begin())];
+    if (text_of(entry) == text) return &entry;
+  }
+  return nullptr;
+}
+
+void Finished::add(std::string_view text, double score) {
+  const std::size_t hash = std::hash<std::string_view>()(text);
   double before = -std::numeric_limits<double>::infinity();  // the best of its sequences so far
-  if (found == hashes_.end()) {
-    hashes_.push_back(hash);
-    entries_.push_back({std::move(text), score, score});
+  if (Entry* const entry = find(text, hash)) {
+    before = entry->best;
+    entry->best = std::max(entry->best, score);
+    entry->sum = log_add(entry->sum, score);
   } else {
-    Entry& entry = entry_at(found);
-    before = entry.best;
-    entry.best = std::max(entry.best, score);
-    entry.sum = log_add(entry.sum, score);
+    hashes_.push_back(hash);
+    entries_.push_back({texts_.size(), text.size(), score, score});
+    texts_ += text;
   }
   if (score > bound_ && score > before) raise(before, score);
 }
@@ -47,27 +64,22 @@ void Finished::raise(double from, double score) {
 
 std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mass, double floor) const {
   const auto score_of = [&](const Entry& entry) { return merge ? entry.sum : entry.best; };
-  // What a damaged network says need not be a number, and what is not cannot be sorted.
-  const auto counts = [&](const Entry& entry) {
-    return score_of(entry) >= floor && !std::isnan(score_of(entry) - mass);
-  };
-  std::vector<double> scores;
+  std::vector<const Entry*> best;
+  best.reserve(entries_.size());
   for (const Entry& entry : entries_) {
-    if (counts(entry)) scores.push_back(score_of(entry));
+    // What a damaged network says need not be a number, and what is not cannot be sorted.
+    if (score_of(entry) >= floor && !std::isnan(score_of(entry) - mass)) best.push_back(&entry);
   }
-  double least = -std::numeric_limits<double>::infinity();  // of those that are returned
-  if (scores.size() > count && count > 0) {
-    const auto last = scores.begin() + static_cast<std::ptrdiff_t>(count - 1);
-    std::nth_element(scores.begin(), last, scores.end(), std::greater<>());
-    least = *last;
-  }
+  sort_list(best, [&](const Entry* left, const Entry* right) {
+    if (score_of(*left) != score_of(*right)) return score_of(*left) > score_of(*right);
+    return unescape(text_of(*left)) < unescape(text_of(*right));
+  });
+  best.resize(std::min(best.size(), count));
   std::vector<Completion> ranked;
-  for (const Entry& entry : entries_) {
-    if (!counts(entry) || score_of(entry) < least) continue;
-    ranked.push_back({unescape(entry.text), score_of(entry) - mass, Origin::model});
+  ranked.reserve(best.size());
+  for (const Entry* entry : best) {
+    ranked.push_back({unescape(text_of(*entry)), score_of(*entry) - mass, Origin::model});
   }
-  sort_list(ranked, comes_first);
-  if (ranked.size() > count) ranked.resize(count);
   return ranked;
 }
 

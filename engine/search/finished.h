@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "completion.h"
@@ -14,10 +16,10 @@ double log_add(double a, double b);
 /// it.
 class Finished {
  public:
-  /// The best `count` are wanted.
-  explicit Finished(std::size_t count) : count_(count) {}
+  /// Forget everything; the best `count` are wanted.
+  void reset(std::size_t count);
 
-  void add(std::string text, double score);
+  void add(std::string_view text, double score);
 
   /// What a further text must score to be among the best; anything will do while there are too few.
   double bound() const { return bound_; }
@@ -28,19 +30,22 @@ class Finished {
 
  private:
   struct Entry {
-    std::string text;
+    std::size_t begin;  // of its text in `texts_`
+    std::size_t size;
     double best;
     double sum;
   };
 
-  Entry& entry_at(std::vector<std::size_t>::const_iterator hash) {
-    return entries_[static_cast<std::size_t>(hash - hashes_.begin())];
+  std::string_view text_of(const Entry& entry) const {
+    return std::string_view(texts_).substr(entry.begin, entry.size);
   }
+  Entry* find(std::string_view text, std::size_t hash);
 
   void raise(double from, double score);
 
-  std::size_t count_;
+  std::size_t count_ = 0;
   double bound_ = -1.0 / 0.0;
+  std::string texts_;  // of all entries, one after the other
   std::vector<Entry> entries_;
   std::vector<std::size_t> hashes_;  // of their texts, for there may be thousands
   std::vector<double> best_;         // the best score of each of the best texts, the lowest first

@@ -11,12 +11,6 @@ void Frontier::reset(std::size_t beam) {
   beam_ = beam;
 }
 
-Frontier::Level& Frontier::level_at(std::size_t length) {
-  if (levels_.size() <= length) levels_.resize(length + 1);
-  used_ = std::max(used_, length + 1);
-  return levels_[length];
-}
-
 std::optional<Child> Frontier::offer(std::size_t length, const Child& child) {
   Level& level = level_at(length);
   std::vector<Child>& waiting = level.waiting;

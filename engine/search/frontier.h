@@ -92,7 +92,11 @@ class Frontier {
     Child& next() { return waiting[waiting.size() - 1 - passed]; }
   };
 
-  Level& level_at(std::size_t length);
+  Level& level_at(std::size_t length) {
+    if (levels_.size() <= length) levels_.resize(length + 1);
+    used_ = std::max(used_, length + 1);
+    return levels_[length];
+  }
 
   std::vector<Level> levels_;  // by length; one that was used stays, for its memory
   std::size_t used_ = 0;

@@ -37,6 +37,9 @@ struct Buffers {
   std::vector<Child*> unread;
   std::vector<Hypothesis> hypotheses;
   std::vector<std::vector<float>> allowed;  // log-probabilities of the pieces that each start may go on with
+  std::vector<PieceId> chosen;              // of the hypothesis whose text is put together
+  std::string text;
+  Finished finished;
   Frontier frontier;
   RowPool rows;
 };
@@ -55,7 +58,8 @@ class Search {
         buffers_(buffers),
         frontier_(buffers.frontier),
         rows_(buffers.rows),
-        finished_(options.count) {
+        finished_(buffers.finished) {
+    finished_.reset(options.count);
     escaped_.reserve(readings.size());  // starts point into these texts
     for (const Reading& reading : readings) {
       escaped_.push_back(escape(reading.text));
@@ -109,7 +113,7 @@ class Search {
   void expand_start(std::uint32_t start);
   void offer(std::size_t length, const Child& child);
   void drop(const Child& child);
-  std::string text_of(const Hypothesis& hypothesis) const;
+  const std::string& text_of(const Hypothesis& hypothesis) const;
   bool in_time();
 
   /// Whether so many hypotheses are kept that those of the shortest length should go first. They would have their turn
@@ -138,7 +142,7 @@ class Search {
   RowPool& rows_;
   std::vector<std::string> escaped_;  // the readings
   std::vector<Start> starts_;
-  Finished finished_;
+  Finished& finished_;
   SearchResult result_;
   std::size_t read_ = 0;   // hypotheses, remembered or not, beyond those of the prefix
   double mass_ = lowest;   // log of the probability of the prefix: the sum over all starts
@@ -185,8 +189,8 @@ void Search::harvest(const Hypothesis& hypothesis) {
   const double score = hypothesis.score + reader_.log_probability(hypothesis.row, pieces_.end());
   // So far below the answers it could neither become one nor add anything to one that would show.
   if (score < std::max(finished_.bound(), floor_) - tuning.negligible) return;
-  std::string text = text_of(hypothesis);
-  if (!pieces_.has_bytes() || is_utf8(text)) finished_.add(std::move(text), score);
+  const std::string& text = text_of(hypothesis);
+  if (!pieces_.has_bytes() || is_utf8(text)) finished_.add(text, score);
 }
 
 /// Leave out of the best children those that may well turn out not to be needed, but for one that makes their number
@@ -269,12 +273,15 @@ void Search::drop(const Child& child) {
   rows_.release(child.row == Child::unread ? buffers_.hypotheses[child.parent].row : child.row);
 }
 
-std::string Search::text_of(const Hypothesis& hypothesis) const {
-  std::vector<PieceId> chosen;
+/// The text of a hypothesis, until the next one is asked for.
+const std::string& Search::text_of(const Hypothesis& hypothesis) const {
+  std::vector<PieceId>& chosen = buffers_.chosen;
+  chosen.clear();
   for (const Hypothesis* each = &hypothesis; each->previous != none; each = &buffers_.hypotheses[each->previous]) {
     chosen.push_back(each->piece);
   }
-  std::string text(starts_[hypothesis.start].text);
+  std::string& text = buffers_.text;
+  text = starts_[hypothesis.start].text;
   for (auto piece = chosen.rbegin(); piece != chosen.rend(); ++piece) text += pieces_.text(*piece);
   return text;
 }

@@ -96,7 +96,8 @@ std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> 
     places.push_back({place(range.first), place(range.last)});
     most += places.back().last - places.back().first;
   }
-  thread_local std::vector<double> weights;  // by word: all 0 between two calls, for there may be many
+  thread_local std::vector<double> kept;
+  std::vector<double>& weights = kept;  // by word: all 0 between two calls, for there may be many
   if (weights.size() < size()) weights.resize(size());
   std::vector<Weighed> found;
   found.reserve(most);

@@ -9,20 +9,20 @@
 namespace halfword {
 namespace {
 
-std::vector<std::string_view> split_at_spaces(std::string_view text) {
-  std::vector<std::string_view> parts;
+void split_at_spaces(std::string_view text, std::vector<std::string_view>& parts) {
+  parts.clear();
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  return parts;
 }
 
 /// How many bytes of a query stand for the typed words, each of which takes one word of it; none if one is missing.
+/// `words` is room for those of the query.
 std::optional<std::size_t> matched_bytes(std::string_view query, std::span<const std::string_view> whole,
-                                         std::string_view begun) {
-  std::vector<std::string_view> words = split_at_spaces(query);
+                                         std::string_view begun, std::vector<std::string_view>& words) {
+  split_at_spaces(query, words);
   std::size_t matched = 0;
   const auto take = [&](const auto& fits) {
     const auto found = std::find_if(words.begin(), words.end(), fits);
@@ -44,7 +44,8 @@ std::optional<std::size_t> matched_bytes(std::string_view query, std::span<const
 class OtherOrder::Finder {
  public:
   Finder(const OtherOrder& parts, std::string_view typed, const Policy& policy)
-      : parts_(parts), typed_(typed), policy_(policy), whole_(split_at_spaces(typed)) {
+      : parts_(parts), typed_(typed), policy_(policy) {
+    split_at_spaces(typed, whole_);
     begun_ = whole_.back();
     whole_.pop_back();
   }
@@ -82,7 +83,7 @@ class OtherOrder::Finder {
       ++checked_;
       TypedQuery query = parts_.queries_.at(place);
       if (query.text.starts_with(typed_)) continue;
-      const auto matched = matched_bytes(query.text, whole_, begun_);
+      const auto matched = matched_bytes(query.text, whole_, begun_, words_);
       if (matched) found_.push_back({std::move(query.text), query.count, *matched});
     }
   }
@@ -102,6 +103,7 @@ class OtherOrder::Finder {
   const Policy& policy_;
   std::vector<std::string_view> whole_;  // words
   std::string_view begun_;
+  std::vector<std::string_view> words_;  // of the query that is checked
   std::vector<FoundQuery> found_;
   std::size_t checked_ = 0;
   std::size_t listed_ = 0;  // queries of the word looked at last

@@ -1,6 +1,7 @@
 #include "store/sorted_texts.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace halfword {
@@ -23,6 +24,8 @@ std::size_t shared_length(std::string_view left, std::string_view right) {
   return std::min(static_cast<std::size_t>(ends.first - left.begin()), longest_shared);
 }
 
+unsigned char as_byte(char byte) { return static_cast<unsigned char>(byte); }
+
 /// Read a length from the front of `rest`; false if there is none.
 bool take_length(std::span<const std::uint8_t>& rest, std::size_t& length) {
   length = 0;
@@ -35,28 +38,29 @@ bool take_length(std::span<const std::uint8_t>& rest, std::size_t& length) {
   return false;
 }
 
-/// Reads one bucket text by text; `current` holds the current one. A damaged bucket ends early.
+/// Reads one bucket text by text, without putting the texts together. A damaged bucket ends early.
 class BucketReader {
  public:
   explicit BucketReader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
 
   bool next() {
-    std::size_t shared = 0;
+    std::size_t common = 0;
     if (!first_) {
       if (rest_.empty()) return false;
-      shared = std::min<std::size_t>(rest_.front(), current.size());
+      common = std::min<std::size_t>(rest_.front(), shared + added.size());
       rest_ = rest_.subspan(1);
     }
     first_ = false;
     std::size_t length = 0;
     if (!take_length(rest_, length) || length > rest_.size()) return false;
-    current.resize(shared);
-    current.append(reinterpret_cast<const char*>(rest_.data()), length);
+    shared = common;
+    added = {reinterpret_cast<const char*>(rest_.data()), length};
     rest_ = rest_.subspan(length);
     return true;
   }
 
-  std::string current;
+  std::size_t shared = 0;  // bytes that the current text has in common with the one before it
+  std::string_view added;  // and those that follow
 
  private:
   std::span<const std::uint8_t> rest_;
@@ -105,11 +109,25 @@ std::span<const std::uint8_t> SortedTexts::bucket(std::size_t index) const {
 }
 
 std::string SortedTexts::at(std::size_t position) const {
-  BucketReader reader(bucket(position / bucket_size));
-  for (std::size_t step = 0; step <= position % bucket_size; ++step) {
-    if (!reader.next()) break;
+  struct Part {
+    std::size_t shared;
+    std::string_view added;
+  };
+  std::array<Part, bucket_size> parts;
+  std::size_t read = 0;
+  for (BucketReader reader(bucket(position / bucket_size)); read <= position % bucket_size && reader.next(); ++read) {
+    parts[read] = {reader.shared, reader.added};
   }
-  return std::move(reader.current);
+  if (read == 0) return {};
+  // From its end to its beginning, each part of the text is copied from the entry that has it, once.
+  std::string text(parts[read - 1].shared + parts[read - 1].added.size(), '\0');
+  for (std::size_t missing = text.size(); missing > 0; --read) {
+    const auto& [shared, added] = parts[read - 1];
+    if (shared >= missing) continue;
+    added.copy(text.data() + shared, missing - shared);
+    missing = shared;
+  }
+  return text;
 }
 
 /// The last bucket in [low, high) whose first text is not after `text`; `low` if there is none. Where it begins after
@@ -135,8 +153,15 @@ SortedTexts::Place SortedTexts::lower_bound(std::string_view text, std::size_t b
   const std::size_t index = last_bucket_not_after(text, begin / bucket_size, buckets);
   std::size_t position = index * bucket_size;
   const std::size_t end = std::min(position + bucket_size, size_);
+  std::size_t common = 0;  // bytes that the text has in common with the current one, which comes before it
   for (BucketReader reader(bucket(index)); position < end && reader.next(); ++position) {
-    if (reader.current >= text) return {position, reader.current == text};
+    if (reader.shared > common) continue;  // it differs from the text as the one before it does
+    const std::string_view rest = text.substr(reader.shared);
+    const auto ends = std::mismatch(rest.begin(), rest.end(), reader.added.begin(), reader.added.end());
+    if (ends.first == rest.end()) return {position, ends.second == reader.added.end()};
+    const bool before = ends.second == reader.added.end() || as_byte(*ends.second) < as_byte(*ends.first);
+    if (!before) return {position, false};
+    common = reader.shared + static_cast<std::size_t>(ends.first - rest.begin());
   }
   // The next bucket begins after `text`, or there is none.
   return {end, false};

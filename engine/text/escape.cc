@@ -1,5 +1,7 @@
 #include "text/escape.h"
 
+#include <algorithm>
+
 #include "lm/pieces.h"
 #include "text/characters.h"
 
@@ -39,15 +41,13 @@ std::string unescape(std::string_view escaped) {
   if (escaped.starts_with(space_mark)) escaped.remove_prefix(space_mark.size());
   std::string query;
   query.reserve(escaped.size());
-  for (std::size_t place = 0; place < escaped.size();) {
-    if (escaped.substr(place).starts_with(space_mark)) {
-      query += ' ';
-      place += space_mark.size();
-    } else {
-      query += escaped[place++];
-    }
+  while (true) {
+    const std::size_t space = std::min(escaped.find(space_mark), escaped.size());
+    query += escaped.substr(0, space);
+    if (space == escaped.size()) return query;
+    query += ' ';
+    escaped.remove_prefix(space + space_mark.size());
   }
-  return query;
 }
 
 std::size_t previous_character(std::string_view text, std::size_t place) {

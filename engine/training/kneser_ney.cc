@@ -14,8 +14,19 @@ constexpr std::size_t dense = 1 << 16;  // counts below it are counted in an arr
 void hand_down(const NgramTrie& trie, std::size_t order, std::size_t part, Column<std::uint64_t>& suffixes) {
   const NgramLevel& level = trie.level(order);
   for (std::size_t place = level.parts[part]; place < level.parts[part + 1]; ++place) {
-    const std::uint64_t handed = level.is_kept(place) ? 1 : level.adjusted[place];
+    std::uint64_t handed = level.is_kept(place) ? 1 : level.adjusted[place];
+    if (!level.count.empty()) handed -= level.count[place];  // which the count of its suffix holds
     std::atomic_ref(suffixes[level.suffix_of(place)]).fetch_add(handed, std::memory_order_relaxed);
+  }
+}
+
+/// Set adjusted counts to what no n-gram of the order above hands down: what was cut hands its whole count down, and is
+/// in the count of its suffix alone.
+void begin_at(NgramLevel& level, std::size_t first, std::size_t last) {
+  if (level.count.empty()) {
+    std::fill_n(level.adjusted.data() + first, last - first, 0);
+  } else {
+    std::copy_n(level.count.data() + first, last - first, level.adjusted.data() + first);
   }
 }
 
@@ -47,7 +58,7 @@ ContextSums sums_of(const NgramTrie& trie, std::size_t order, std::size_t place,
   const NgramLevel& level = trie.level(order + 1);
   const std::size_t last = contexts.first_child[place + 1];
   ContextSums sums;
-  std::uint64_t total = 0;
+  std::uint64_t total = contexts.cut_after(place);
   double gains = 0.0;
   for (std::size_t child = contexts.first_child[place]; child < last; ++child) {
     total += level.adjusted[child];
@@ -64,8 +75,8 @@ void adjust_counts(NgramTrie& trie, const Workers& workers) {
   for (std::size_t order = trie.order(); order > 1; --order) {
     NgramLevel& below = trie.level(order - 1);
     const auto [first, last] = trie.beginnings(order - 1);  // no suffix begins a query
-    std::fill_n(below.adjusted.data(), first, 0);
-    std::fill_n(below.adjusted.data() + last, below.size - last, 0);
+    begin_at(below, 0, first);
+    begin_at(below, last, below.size);
     if (order == 2) below.adjusted[trie.begin()] = 0;  // which is never predicted
     workers.each(trie.parts(), [&](std::size_t part, std::size_t) {
       hand_down(trie, order, part, below.adjusted);

@@ -1,6 +1,7 @@
 #include "training/ngram_counter.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -40,6 +41,19 @@ void NgramCounter::add_one(std::size_t thread, std::span<const PieceId> pieces, 
   std::visit([&](auto& runs) { runs.add(thread, pieces, count); }, runs_);
 }
 
+void NgramCounter::add_window(std::size_t thread, std::span<const PieceId> pieces, std::uint64_t count) {
+  if (count == 0) throw std::invalid_argument("a window must have been seen at least once");
+  if (pieces.empty() || pieces.size() > shape_.order || pieces.front() == shape_.end) {
+    throw std::invalid_argument("a window has 1 to K pieces and does not begin with an end");
+  }
+  for (std::size_t place = 0; place < pieces.size(); ++place) {
+    const PieceId piece = pieces[place];
+    const bool inside = (place == 0 || piece != shape_.begin) && (place + 1 == pieces.size() || piece != shape_.end);
+    if (piece >= shape_.vocabulary || !inside) throw std::invalid_argument("a window has a piece that it cannot have");
+  }
+  std::visit([&](auto& runs) { runs.add_window(thread, pieces, count); }, runs_);
+}
+
 template <typename TextAt>
 void NgramCounter::add_texts(const Pieces& pieces, const TextAt& text_at, std::span<const std::uint64_t> counts,
                              const Workers& workers) {
@@ -71,6 +85,23 @@ void NgramCounter::add(const Pieces& pieces, std::string_view text, std::span<co
 
 void NgramCounter::add(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,
                        std::span<const std::uint64_t> counts, const Workers& workers) {
+  add_each(pieces, lengths, counts, workers,
+           [this](std::size_t thread, auto some, std::uint64_t count) { add_one(thread, some, count); });
+}
+
+void NgramCounter::add_windows(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,
+                               std::span<const std::uint64_t> counts, const Workers& workers) {
+  std::atomic<bool> cut = has_cuts_;
+  add_each(pieces, lengths, counts, workers, [&](std::size_t thread, auto some, std::uint64_t count) {
+    add_window(thread, some, count);
+    if (shape_.is_cut(some)) cut.store(true, std::memory_order_relaxed);
+  });
+  has_cuts_ = cut;
+}
+
+template <typename Add>
+void NgramCounter::add_each(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,
+                            std::span<const std::uint64_t> counts, const Workers& workers, const Add& add) {
   const std::size_t total = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
   if (lengths.size() != counts.size() || total != pieces.size()) {
     throw std::invalid_argument("there must be one count and one length per query");
@@ -85,7 +116,7 @@ void NgramCounter::add(std::span<const PieceId> pieces, std::span<const std::uin
     std::size_t begin = begins[step];
     const std::size_t last = std::min((step + 1) * block, lengths.size());
     for (std::size_t place = step * block; place < last; ++place) {
-      add_one(thread, pieces.subspan(begin, lengths[place]), counts[place]);
+      add(thread, pieces.subspan(begin, lengths[place]), counts[place]);
       begin += lengths[place];
     }
   });
@@ -97,7 +128,7 @@ NgramTrie NgramCounter::finish(const Workers& workers) {
       [&](auto& kept) {
         auto runs = std::move(kept);  // so that they are gone at the end
         runs.finish(workers);
-        return NgramTrie::of(runs, shape_, least_count_, memory_, files_, workers);
+        return NgramTrie::of(runs, shape_, {least_count_, has_cuts_}, memory_, files_, workers);
       },
       runs_);
 }

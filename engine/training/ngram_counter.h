@@ -35,6 +35,11 @@ class NgramCounter {
   void add(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,
            std::span<const std::uint64_t> counts, const Workers& workers);
 
+  /// Count windows that were counted elsewhere: their pieces one after the other, and how many each has. A window of
+  /// less than `order` pieces whose last one is no end was cut there, because what follows is too rare.
+  void add_windows(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,
+                   std::span<const std::uint64_t> counts, const Workers& workers);
+
   /// All n-grams that were counted; nothing can be added any more.
   NgramTrie finish(const Workers& workers);
 
@@ -45,7 +50,11 @@ class NgramCounter {
   template <typename TextAt>
   void add_texts(const Pieces& pieces, const TextAt& text_at, std::span<const std::uint64_t> counts,
                  const Workers& workers);
+  template <typename Add>
+  void add_each(std::span<const PieceId> pieces, std::span<const std::uint32_t> lengths,
+                std::span<const std::uint64_t> counts, const Workers& workers, const Add& add);
   void add_one(std::size_t thread, std::span<const PieceId> pieces, std::uint64_t count);
+  void add_window(std::size_t thread, std::span<const PieceId> pieces, std::uint64_t count);
 
   WindowShape shape_;
   std::uint64_t least_count_;
@@ -53,6 +62,7 @@ class NgramCounter {
   Scratch files_;
   Runs runs_;
   bool is_empty_ = true;
+  bool has_cuts_ = false;
 };
 
 }  // namespace halfword

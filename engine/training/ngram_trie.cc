@@ -39,6 +39,8 @@ void NgramLevel::forget(std::size_t part) const {
   first_child.forget(first, std::min(last, first_child.size()));
   if (!suffix.empty()) suffix.forget(first, last);
   adjusted.forget(first, last);
+  if (!count.empty()) count.forget(first, last);
+  if (!cut.empty()) cut.forget(first, last);
   if (!allowed.empty()) allowed.forget(first, last);
   if (!kept.empty()) kept.forget(first, last);
 }
@@ -47,10 +49,10 @@ void NgramLevel::forget(std::size_t part) const {
 template <typename Key>
 class TrieBuilder {
  public:
-  TrieBuilder(const WindowRuns<Key>& runs, const WindowShape& shape, std::uint64_t least_count, const Workers& workers)
+  TrieBuilder(const WindowRuns<Key>& runs, const WindowShape& shape, WindowKinds kinds, const Workers& workers)
       : runs_(runs),
         shape_(shape),
-        least_count_(least_count),
+        kinds_(kinds),
         workers_(workers),
         begins_(divide(runs.by_first_piece(), workers.threads() * parts_per_thread)) {}
 
@@ -60,13 +62,16 @@ class TrieBuilder {
     count(trie);
     std::size_t total = 0;
     for (const NgramLevel& level : trie.levels_) total += level.size;
-    if (total * bytes_of_ngram + runs_.bytes() > memory) trie.scratch_ = files;
-    trie.allocate(least_count_);
+    const std::size_t each = bytes_of_ngram + (kinds_.has_cuts ? 2 * sizeof(std::uint64_t) : 0);
+    if (total * each + runs_.bytes() > memory) trie.scratch_ = files;
+    trie.allocate(kinds_);
     workers_.each(parts(), [&](std::size_t part, std::size_t) {
       write(trie, part);
       runs_.forget(begins_[part], begins_[part + 1]);
       for (const NgramLevel& level : trie.levels_) level.forget(part);
     });
+    // No window begins with an end, and each query has one end and one beginning.
+    if (kinds_.has_cuts) trie.level(1).count[shape_.end] = trie.level(1).count[shape_.begin];
     return trie;
   }
 
@@ -91,7 +96,7 @@ class TrieBuilder {
       for (const Sizes& part : sizes) level.parts.push_back(level.parts.back() + part[order]);
       level.size = level.parts.back();
       if (level.size >= std::numeric_limits<std::uint32_t>::max()) throw std::length_error("too many n-grams");
-      if (level.size != 0) trie.levels_.push_back(std::move(level));
+      if (level.size != 0 || order == 2) trie.levels_.push_back(std::move(level));  // of pairs there is a level always
     }
   }
 
@@ -118,7 +123,8 @@ class TrieBuilder {
     Key before = 0;
     const auto close = [&](unsigned down_to) {
       for (; open > down_to; --open) {
-        this->close(trie, open, next[open] - 1, counts[open], shape_.piece(before, 0) == shape_.begin);
+        const std::size_t place = open == 1 ? shape_.piece(before, 0) : next[open] - 1;
+        this->close(trie, open, place, counts[open], shape_.piece(before, 0) == shape_.begin);
         counts[open - 1] += std::exchange(counts[open], 0);
       }
     };
@@ -139,7 +145,10 @@ class TrieBuilder {
         }
         ++next[open + 1];
       }
-      counts[length] = count;
+      if (kinds_.has_cuts && is_cut(key, length)) {
+        trie.level(length).cut[length == 1 ? shape_.piece(key, 0) : next[length] - 1] = count;
+      }
+      counts[length] += count;
       before = key;
     });
     close(0);
@@ -149,44 +158,54 @@ class TrieBuilder {
   }
 
   void close(NgramTrie& trie, std::size_t order, std::size_t place, std::uint64_t count, bool begins) const {
-    if (order == 1) return;
     NgramLevel& level = trie.level(order);
+    if (kinds_.has_cuts) level.count[place] = count;
+    if (order == 1) return;
     if (begins || order == trie.order()) level.adjusted[place] = count;
     if (order == 2) trie.pair_counts_[place] = count;
-    if (!level.allowed.empty()) level.allowed[place] = count >= least_count_;
+    if (!level.allowed.empty()) level.allowed[place] = count >= kinds_.least_count;
+  }
+
+  bool is_cut(Key key, unsigned length) const {
+    return length < shape_.order && shape_.piece(key, length) == shape_.begin &&
+           shape_.piece(key, length - 1) != shape_.end;
   }
 
   const WindowRuns<Key>& runs_;
   const WindowShape& shape_;
-  std::uint64_t least_count_;
+  WindowKinds kinds_;
   const Workers& workers_;
   std::vector<PieceId> begins_;  // the first piece of each part
 };
 
 template <typename Key>
-NgramTrie NgramTrie::of(const WindowRuns<Key>& runs, const WindowShape& shape, std::uint64_t least_count,
-                        std::size_t memory, const Scratch& files, const Workers& workers) {
-  NgramTrie trie = TrieBuilder<Key>(runs, shape, least_count, workers).build(memory, files);
+NgramTrie NgramTrie::of(const WindowRuns<Key>& runs, const WindowShape& shape, WindowKinds kinds, std::size_t memory,
+                        const Scratch& files, const Workers& workers) {
+  NgramTrie trie = TrieBuilder<Key>(runs, shape, kinds, workers).build(memory, files);
   for (std::size_t order = 3; order <= trie.order(); ++order) trie.find_suffixes(order, workers);
   return trie;
 }
 
-template NgramTrie NgramTrie::of(const WindowRuns<std::uint64_t>&, const WindowShape&, std::uint64_t, std::size_t,
+template NgramTrie NgramTrie::of(const WindowRuns<std::uint64_t>&, const WindowShape&, WindowKinds, std::size_t,
                                  const Scratch&, const Workers&);
-template NgramTrie NgramTrie::of(const WindowRuns<Wide>&, const WindowShape&, std::uint64_t, std::size_t,
-                                 const Scratch&, const Workers&);
+template NgramTrie NgramTrie::of(const WindowRuns<Wide>&, const WindowShape&, WindowKinds, std::size_t, const Scratch&,
+                                 const Workers&);
 
-void NgramTrie::allocate(std::uint64_t least_count) {
+void NgramTrie::allocate(WindowKinds kinds) {
   for (std::size_t order = 1; order <= levels_.size(); ++order) {
     NgramLevel& each = level(order);
     each.adjusted = Column<std::uint64_t>(scratch_, each.size);
+    if (kinds.has_cuts) {
+      each.count = Column<std::uint64_t>(scratch_, each.size);
+      each.cut = Column<std::uint64_t>(scratch_, each.size);
+    }
     if (order < levels_.size()) {
       each.first_child = Column<std::uint32_t>(scratch_, each.size + 1);
       each.first_child[each.size] = static_cast<std::uint32_t>(level(order + 1).size);
     }
     if (order == 1) continue;
     each.piece = Column<std::uint16_t>(scratch_, each.size);
-    if (least_count > 1) each.allowed = Column<std::uint8_t>(scratch_, each.size);
+    if (kinds.least_count > 1) each.allowed = Column<std::uint8_t>(scratch_, each.size);
   }
   pair_counts_ = Column<std::uint64_t>(scratch_, level(2).size);
 }
@@ -217,6 +236,7 @@ void NgramTrie::find_suffixes_of(std::size_t order, std::size_t part) {
     const std::uint16_t* const end = pieces + below.first_child[suffix + 1];
     for (; child < last; ++child) {
       from = std::lower_bound(from, end, above.piece[child]);
+      if (from == end || *from != above.piece[child]) throw std::invalid_argument("a window is there without its end");
       above.suffix[child] = static_cast<std::uint32_t>(from - pieces);
     }
   }

@@ -19,6 +19,8 @@ struct NgramLevel {
   Column<std::uint32_t> first_child;  // of each n-gram in the next order, and where the last one's children end
   Column<std::uint32_t> suffix;       // from order 3 on; in order 2 it is the piece
   Column<std::uint64_t> adjusted;     // the adjusted count
+  Column<std::uint64_t> count;        // how often it occurs, if some windows were cut; otherwise empty
+  Column<std::uint64_t> cut;          // how often what follows was cut, if some windows were
   Column<std::uint8_t> allowed;       // whether it occurs often enough to be kept; if empty, all do
   Column<std::uint8_t> kept;          // if empty, all are
   std::vector<std::size_t> parts;     // where each part of the level begins, and where the last one ends
@@ -27,19 +29,26 @@ struct NgramLevel {
   bool is_kept(std::size_t place) const { return kept.empty() || kept[place] != 0; }
   std::size_t suffix_of(std::size_t place) const { return suffix.empty() ? piece[place] : suffix[place]; }
 
+  std::uint64_t cut_after(std::size_t place) const { return cut.empty() ? 0 : cut[place]; }
+
   /// Let go of the memory of a part.
   void forget(std::size_t part) const;
+};
+
+/// What is to be known of windows before a trie is made of them.
+struct WindowKinds {
+  std::uint64_t least_count;  // n-grams that occur less often are not allowed to be kept
+  bool has_cuts;              // whether some windows were cut
 };
 
 /// All n-grams of a corpus, one level per order. Every level is divided into parts by the first piece of its n-grams,
 /// so that the children of a part are the same part of the next level. Threads share the work by parts.
 class NgramTrie {
  public:
-  /// The n-grams of all windows; those that occur less often than `least_count` are not allowed to be kept. It takes
-  /// about `memory` bytes; if that is too little, it is in files.
+  /// The n-grams of all windows. They take about `memory` bytes; if that is too little, they are in files.
   template <typename Key>
-  static NgramTrie of(const WindowRuns<Key>& runs, const WindowShape& shape, std::uint64_t least_count,
-                      std::size_t memory, const Scratch& files, const Workers& workers);
+  static NgramTrie of(const WindowRuns<Key>& runs, const WindowShape& shape, WindowKinds kinds, std::size_t memory,
+                      const Scratch& files, const Workers& workers);
 
   std::size_t order() const { return levels_.size(); }
   std::size_t vocabulary() const { return levels_.front().size; }
@@ -61,7 +70,7 @@ class NgramTrie {
   template <typename Key>
   friend class TrieBuilder;
 
-  void allocate(std::uint64_t least_count);
+  void allocate(WindowKinds kinds);
   void find_suffixes(std::size_t order, const Workers& workers);
   void find_suffixes_of(std::size_t order, std::size_t part);
 

@@ -37,6 +37,11 @@ class WindowRuns {
     push(buffer, {shape_.before(shape_.begin, key), count});
   }
 
+  /// Add one window.
+  void add_window(std::size_t thread, std::span<const PieceId> pieces, std::uint64_t count) {
+    push(buffers_[thread], {shape_.template packed<Key>(pieces), count});
+  }
+
   /// Sort what is left in the buffers. Nothing can be added any more.
   void finish(const Workers& workers) {
     workers.each(buffers_.size(), [this](std::size_t place, std::size_t) {

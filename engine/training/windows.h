@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 
 #include "lm/pieces.h"
@@ -13,7 +14,8 @@ __extension__ typedef unsigned __int128 Wide;  // which ISO C++ does not know
 
 /// How the pieces of a window are packed into one number, so that windows sort like their pieces. A window is what
 /// begins at one piece of a query and ends after `order` pieces or with the end of the query; a short one is filled up
-/// with zeros, which nobody takes for pieces, because nothing follows an end.
+/// with zeros, which nobody takes for pieces, because nothing follows an end. A window may also be cut: what follows in
+/// the query was too rare to be kept. After a cut comes the piece `begin`, which is nowhere but at the beginning.
 struct WindowShape {
   unsigned order;
   unsigned bits;  // of a piece
@@ -52,11 +54,22 @@ struct WindowShape {
     return (used_bits() - width(left ^ right)) / bits;
   }
 
+  /// The window of some pieces: at most `order`, the last of which may be the end.
+  template <typename Key>
+  Key packed(std::span<const PieceId> pieces) const {
+    Key key = is_cut(pieces) ? before(begin, Key{0}) : Key{0};
+    for (std::size_t place = pieces.size(); place > 0; --place) key = before(pieces[place - 1], key);
+    return key;
+  }
+
+  bool is_cut(std::span<const PieceId> pieces) const { return pieces.size() < order && pieces.back() != end; }
+
   /// The pieces of a window whose first `known` ones are no end.
   template <typename Key>
   unsigned length(Key key, unsigned known) const {
     for (unsigned place = known; place < order; ++place) {
       if (piece(key, place) == end) return place + 1;
+      if (place > 0 && piece(key, place) == begin) return place;
     }
     return order;
   }

@@ -59,7 +59,7 @@ export const POLICY = {
   enough_repeats: [1.5, 0.0, 1000000000.0],
   longest_searched: [1024.0, 0.0, 100000.0],
   surplus_factor: [1.0, 0.0, 10.0],
-  companions_most_queries: [0.0, 0.0, 1000000.0],
+  companions_most_queries: [9.0, 0.0, 1000000.0],
   companions_half_trust: [5.0, 0.001, 1000000.0],
   companions_most_words: [20.0, 1.0, 100.0],
   companions_end_hits: [0.3, 0.0, 100.0],
@@ -106,6 +106,7 @@ export const POLICY = {
   page: [10.0, 1.0, 100.0],
   length_penalty: [0.05, -1.0, 10.0],
   min_probability: [0.002, 0.0, 1.0],
+  common_probability: [1.0, 0.0, 1.0],
   invented_min_probability: [0.05, 0.0, 1.0],
   often_typed: [5.0, 0.0, 1000000000.0],
 };

@@ -10,13 +10,7 @@ import { load, normalisePrefix, normaliseQuery } from "../dist/index.js";
 const FILE =
   process.env.HALFWORD_ANSWERS ?? fileURLToPath(new URL("../../build/answers/answers.json", import.meta.url));
 if (!existsSync(FILE)) throw new Error(`${FILE} is missing; make it with: python -m tests.questions build/answers`);
-// Scores are this close, but for a few: sums are taken in another order here, so that in 8 bits an input may be rounded
-// the other way, and the search may leave out a path that it would just have followed. The kernels of Python differ so too.
-const CLOSE = 1e-4;
-const LIMITS = {
-  simd128: { few: 0.01, farthest: 0.001 }, // few: of all scores
-  portable: { few: 0.05, farthest: 0.1 },
-};
+const CLOSE = 1e-4; // how far two scores may be apart
 const { texts, models } = JSON.parse(readFileSync(FILE, "utf8"));
 
 test("texts are normalised as in Python", () => {
@@ -46,8 +40,6 @@ for (const { path, questions } of models) {
     describe(`${path.split("/").at(-1)}, ${kernels}`, async () => {
       const model = await loadWith(path, kernels);
       test(`${questions.length} questions have the same answers`, async () => {
-        const apart = [];
-        const { few, farthest } = LIMITS[kernels];
         for (const { prefix, context, options, answer } of questions) {
           const asked = JSON.stringify({ prefix, context, options });
           const found = await model.complete(prefix, { context, ...options });
@@ -58,14 +50,11 @@ for (const { path, questions } of models) {
           assert.deepEqual(sorted(rows), sorted(answer), asked);
           rows.forEach(([text, score], place) => {
             const expected = answer.find((each) => each[0] === text)[1];
-            apart.push(Math.abs(score - expected));
-            assert.ok(apart.at(-1) < farthest, `${asked}: ${rows[place]}, expected ${expected}`);
+            assert.ok(Math.abs(score - expected) < CLOSE, `${asked}: ${rows[place]}, expected ${expected}`);
             // Only those that are as good as equally likely may change places.
             assert.ok(text === answer[place][0] || Math.abs(expected - answer[place][1]) < CLOSE, `${asked}: ${text}`);
           });
         }
-        const far = apart.filter((each) => each >= CLOSE).length;
-        assert.ok(far <= few * apart.length, `${far} of ${apart.length} scores differ by more than ${CLOSE}`);
       });
     });
   }

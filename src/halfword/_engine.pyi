@@ -282,6 +282,9 @@ class NgramCounter:
     def add_pieces(
         self, pieces: NDArray[np.uint32], lengths: NDArray[np.uint32], counts: NDArray[np.uint64]
     ) -> None: ...
+    def add_windows(
+        self, pieces: NDArray[np.uint32], lengths: NDArray[np.uint32], counts: NDArray[np.uint64]
+    ) -> None: ...
     def finish(self) -> CountedNgrams: ...
 
 def belief_names() -> list[str]:
@@ -311,6 +314,9 @@ def int8_peak(kernels: str) -> float:
 
 def multiply_int8(kernels: str, weights: bytes, outputs: int, inputs: bytes, rows: int) -> bytes:
     """Return the product of row-major matrices, the inputs raised by 128, in 32-bit integers."""
+
+def network_state(file: ModelFile, pieces: Sequence[int], kernels: str) -> bytes:
+    """Return the state of the network in 8 bits after these pieces: cells, scales and hidden values, as floats."""
 
 def popular_arrays(queries: Sequence[tuple[str, int]]) -> dict[str, tuple[str, bytes]]:
     """Return the arrays of an index over (query, count) pairs, each with its element type."""

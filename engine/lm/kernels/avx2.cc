@@ -5,7 +5,11 @@
 namespace halfword {
 namespace {
 
-struct Avx2 {};
+struct Avx2 : AnySet<Avx2, 32> {
+  static Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+  static Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+  static Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+};
 
 constexpr std::size_t quarter = 4;  // outputs per vector: 4 outputs × 4 products of 16 bits
 

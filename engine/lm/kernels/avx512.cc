@@ -5,7 +5,26 @@
 namespace halfword {
 namespace {
 
-struct Avx512 {};
+constexpr __mmask16 all = 0xFFFF;
+
+__mmask16 first_lanes(std::size_t count) { return static_cast<__mmask16>((1U << count) - 1U); }
+
+struct Avx512 : AnySet<Avx512, 64> {
+  static Floats fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+  static Floats larger(Floats a, Floats b) { return _mm512_maskz_max_ps(all, a, b); }
+  static Floats smaller(Floats a, Floats b) { return _mm512_maskz_min_ps(all, a, b); }
+  static Floats read_some(const float* values, std::size_t count) {
+    return _mm512_maskz_loadu_ps(first_lanes(count), values);
+  }
+  static void write_some(Floats vector, std::size_t count, float* values) {
+    _mm512_mask_storeu_ps(values, first_lanes(count), vector);
+  }
+  template <typename Series>
+  static Floats split_power(Floats x, const Series& series) {
+    const Floats whole = _mm512_maskz_roundscale_ps(all, x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return _mm512_maskz_scalef_ps(all, series(x - whole), whole);
+  }
+};
 
 /// `Rows` rows × `Groups` groups of outputs; the sums stay in registers during the loop over the inputs.
 ///
@@ -81,65 +100,6 @@ void multiply_int8(const Int8Matrix& matrix, const std::uint8_t* inputs, std::si
   }
 }
 
-/// e^x with x clamped to `limit`: like `exponential` of the common kernels, in fewer instructions.
-__m512 exponentials(__m512 x, float limit) {
-  x = _mm512_maskz_min_ps(0xFFFF, x, _mm512_set1_ps(limit));
-  const __m512 scaled = _mm512_mul_ps(x, _mm512_set1_ps(1.44269504F));
-  const __m512 whole = _mm512_maskz_roundscale_ps(0xFFFF, scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  const __m512 rest = _mm512_sub_ps(scaled, whole);
-  __m512 series = _mm512_set1_ps(1.3266970636e-3F);
-  for (const float term : {9.6754599363e-3F, 5.5507425219e-2F, 2.4022121727e-1F, 6.9314694405e-1F, 1.0000001192F}) {
-    series = _mm512_fmadd_ps(series, rest, _mm512_set1_ps(term));
-  }
-  return _mm512_maskz_scalef_ps(0xFFFF, series, whole);
-}
-
-/// a / b, exact except for the last bit or two; faster than the division instruction.
-__m512 quotients(__m512 a, __m512 b) {
-  const __m512 rough = _mm512_maskz_rcp14_ps(0xFFFF, b);
-  const __m512 rest = _mm512_fnmadd_ps(b, rough, _mm512_set1_ps(1.0F));
-  return _mm512_mul_ps(a, _mm512_fmadd_ps(rough, rest, rough));
-}
-
-/// A mask of those of the 16 lanes from `place` on that are below `size`.
-__mmask16 lanes_within(std::size_t place, std::size_t size) {
-  return static_cast<__mmask16>(size - place >= output_group ? 0xFFFFU : (1U << (size - place)) - 1U);
-}
-
-/// One gate of 16 cells, normalised, scaled and shifted.
-__m512 gate(const float* gates, const GateNorms& norms, const Norm& norm, std::size_t place, __mmask16 lanes) {
-  const __m512 value = _mm512_maskz_loadu_ps(lanes, gates + place);
-  const __m512 normed = _mm512_mul_ps(_mm512_sub_ps(value, _mm512_set1_ps(norm.mean)), _mm512_set1_ps(norm.factor));
-  return _mm512_fmadd_ps(normed, _mm512_maskz_loadu_ps(lanes, norms.scale + place),
-                         _mm512_maskz_loadu_ps(lanes, norms.bias + place));
-}
-
-/// The common kernels explain the formulas.
-void lstm_cell_16(const float* gates, GateNorms norms, std::size_t hidden, const float* cell, float* new_cell,
-                  float* new_hidden) {
-  constexpr float steep = 30.0F;
-  const __m512 one = _mm512_set1_ps(1.0F);
-  const Norm forget = norm_of<Avx512>(gates, hidden);
-  const Norm output = norm_of<Avx512>(gates + hidden, hidden);
-  const Norm candidate = norm_of<Avx512>(gates + 2 * hidden, hidden);
-  for (std::size_t i = 0; i < hidden; i += output_group) {
-    const __mmask16 lanes = lanes_within(i, hidden);
-    const __m512 f = gate(gates, norms, forget, i, lanes);
-    const __m512 o = gate(gates, norms, output, hidden + i, lanes);
-    const __m512 g = gate(gates, norms, candidate, 2 * hidden + i, lanes);
-    const __m512 a = exponentials(_mm512_sub_ps(_mm512_set1_ps(-1.0F), f), steep);
-    const __m512 b = exponentials(_mm512_add_ps(g, g), steep);
-    const __m512 above = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(lanes, cell + i), _mm512_add_ps(b, one),
-                                         _mm512_mul_ps(a, _mm512_sub_ps(b, one)));
-    const __m512 next = quotients(above, _mm512_mul_ps(_mm512_add_ps(one, a), _mm512_add_ps(b, one)));
-    const __m512 d = exponentials(_mm512_add_ps(next, next), steep);
-    const __m512 e = exponentials(_mm512_sub_ps(_mm512_setzero_ps(), o), steep);
-    const __m512 below = _mm512_mul_ps(_mm512_add_ps(one, e), _mm512_add_ps(d, one));
-    _mm512_mask_storeu_ps(new_cell + i, lanes, next);
-    _mm512_mask_storeu_ps(new_hidden + i, lanes, quotients(_mm512_sub_ps(d, one), below));
-  }
-}
-
 std::size_t int8_products() {
   constexpr std::size_t rounds = 20'000;
   constexpr std::size_t chains = 16;  // independent sums, more than the latency of the instruction
@@ -160,10 +120,6 @@ std::size_t int8_products() {
 }  // namespace
 
 extern const Kernels avx512_kernels;
-const Kernels avx512_kernels = [] {
-  Kernels kernels = make_kernels<Avx512>("avx512-vnni", multiply_int8, int8_products);
-  kernels.lstm_cell = lstm_cell_16;
-  return kernels;
-}();
+const Kernels avx512_kernels = make_kernels<Avx512>("avx512-vnni", multiply_int8, int8_products);
 
 }  // namespace halfword

@@ -1,98 +1,66 @@
 #pragma once
 
-// The kernels that the compiler vectorises by itself. The file of each instruction set includes this header and is
-// compiled for its set. `Set` is a type that only this file has, so that the linker does not merge the variants.
+// The kernels that all instruction sets share. The file of each includes this header and is compiled for its set.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "lm/bits.h"
 #include "lm/kernels/kernels.h"
+#include "lm/kernels/vectors.h"
 
 namespace halfword {
 
-/// e^x with a relative error of about 1e-6; x is clamped to [−limit, limit]. Written so that loops over it vectorise.
-template <typename Set>
-inline float exponential(float x, float limit = 87.0F) {
-  x = x < -limit ? -limit : x;
-  x = x > limit ? limit : x;
-  const float scaled = x * 1.44269504F;
-  const int exponent = static_cast<int>(scaled + 127.5F);  // biased by 127, as in a float
-  const float rest = scaled - (static_cast<float>(exponent) - 127.0F);
-  float series = 1.3266970636e-3F;  // polynomial for 2^rest, rest between −½ and ½
-  series = series * rest + 9.6754599363e-3F;
-  series = series * rest + 5.5507425219e-2F;
-  series = series * rest + 2.4022121727e-1F;
-  series = series * rest + 6.9314694405e-1F;
-  series = series * rest + 1.0000001192F;
-  return series * bit_cast<float>(exponent << 23);
-}
-
-/// log x for a positive x, with an error of 2e-7. Written so that loops over it vectorise.
-template <typename Set>
-inline float logarithm(float x) {
-  const std::uint32_t bits = bit_cast<std::uint32_t>(x);
-  // Split x into 2^power × part with part between √½ and √2.
-  const std::uint32_t shifted = bits - 0x3F3504F3U;
-  const auto power = static_cast<float>(static_cast<std::int32_t>(shifted) >> 23);
-  const float rest = bit_cast<float>((shifted & 0x007FFFFFU) + 0x3F3504F3U) - 1.0F;
-  float series = 7.0376836292e-2F;
-  series = series * rest - 1.1514610310e-1F;
-  series = series * rest + 1.1676998740e-1F;
-  series = series * rest - 1.2420140846e-1F;
-  series = series * rest + 1.4249322787e-1F;
-  series = series * rest - 1.6668057665e-1F;
-  series = series * rest + 2.0000714765e-1F;
-  series = series * rest - 2.4999993993e-1F;
-  series = series * rest + 3.3333331174e-1F;
-  const float square = rest * rest;
-  return rest + (series * rest * square - 0.5F * square) + power * 0.69314718F;
-}
-
-/// One group of outputs; the compiler maps it to the registers of the instruction set.
-using Lanes [[gnu::vector_size(output_group * sizeof(float))]] = float;
-
 /// `Rows` rows × `Groups` groups of outputs; the sums stay in registers during the loop over the inputs.
-template <typename Set, std::size_t Rows, std::size_t Groups>
+template <typename Set, template <typename> typename Product, std::size_t Rows, std::size_t Groups>
 void multiply_float_groups(const FloatMatrix& matrix, std::size_t output, const float* inputs, float* outputs) {
+  constexpr std::size_t parts = Sums<Set>::parts;
   const std::size_t width = matrix.inputs;
   const float* weights = matrix.weights.data() + output * width;
-  Lanes sums[Rows][Groups] = {};
+  Sums<Set> sums[Rows][Groups];
   for (std::size_t input = 0; input < width; ++input) {
-#pragma GCC unroll 8
-    for (std::size_t group = 0; group < Groups; ++group) {
-      Lanes column;
-      __builtin_memcpy(&column, weights + (group * width + input) * output_group, sizeof(Lanes));
-#pragma GCC unroll 8
-      for (std::size_t row = 0; row < Rows; ++row) sums[row][group] += column * inputs[row * width + input];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < Groups * parts; ++i) {
+      const std::size_t group = i / parts;
+      const std::size_t part = i % parts;
+      typename Set::Floats column;
+      __builtin_memcpy(&column, weights + (group * width + input) * output_group + part * Set::lanes, sizeof(column));
+#pragma GCC unroll 16
+      for (std::size_t row = 0; row < Rows; ++row) {
+        typename Set::Floats& sum = sums[row][group].vectors[part];
+        sum = Product<Set>::multiply_add(column, same<Set>(inputs[row * width + input]), sum);
+      }
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (std::size_t row = 0; row < Rows; ++row) {
-    __builtin_memcpy(outputs + row * matrix.outputs + output, sums[row], Groups * sizeof(Lanes));
+    __builtin_memcpy(outputs + row * matrix.outputs + output, sums[row], sizeof(sums[row]));
   }
 }
 
-template <typename Set, std::size_t Rows>
+template <typename Set, template <typename> typename Product, std::size_t Rows>
 void multiply_float_block(const FloatMatrix& matrix, const float* inputs, float* outputs) {
+  constexpr std::size_t groups = Sums<Set>::parts == 1 ? 2 : 1;
   std::size_t output = 0;
-  for (; output + 2 * output_group <= matrix.outputs; output += 2 * output_group) {
-    multiply_float_groups<Set, Rows, 2>(matrix, output, inputs, outputs);
+  for (; output + groups * output_group <= matrix.outputs; output += groups * output_group) {
+    multiply_float_groups<Set, Product, Rows, groups>(matrix, output, inputs, outputs);
   }
-  if (output < matrix.outputs) multiply_float_groups<Set, Rows, 1>(matrix, output, inputs, outputs);
+  if (output < matrix.outputs) multiply_float_groups<Set, Product, Rows, 1>(matrix, output, inputs, outputs);
 }
 
-template <typename Set>
+template <typename Set, template <typename> typename Product>
 void multiply_float(const FloatMatrix& matrix, const float* inputs, std::size_t rows, float* outputs) {
-  constexpr std::size_t block = 6;
+  constexpr std::size_t block = Sums<Set>::parts <= 2 ? 6 : 2;
   std::size_t row = 0;
   for (; row + block <= rows; row += block) {
-    multiply_float_block<Set, block>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+    multiply_float_block<Set, Product, block>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
   }
   for (; row + 2 <= rows; row += 2) {
-    multiply_float_block<Set, 2>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+    multiply_float_block<Set, Product, 2>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
   }
-  if (row < rows) multiply_float_block<Set, 1>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+  if (row < rows) {
+    multiply_float_block<Set, Product, 1>(matrix, inputs + row * matrix.inputs, outputs + row * matrix.outputs);
+  }
 }
 
 template <typename Set>
@@ -123,42 +91,51 @@ struct Norm {
 
 template <typename Set>
 inline Norm norm_of(const float* values, std::size_t size) {
-  float sum = 0.0F;
-  float squares = 0.0F;
-  for (std::size_t i = 0; i < size; ++i) {
-    sum += values[i];
-    squares += values[i] * values[i];
-  }
-  const float mean = sum / static_cast<float>(size);
-  const float variance = squares / static_cast<float>(size) - mean * mean;
+  Sums<Set> sums;
+  Sums<Set> squares;
+  for_each_part<Set>(size, [&](std::size_t place, std::size_t count, std::size_t part) {
+    const typename Set::Floats vector = read<Set>(values + place, count);
+    sums.vectors[part] += vector;
+    squares.vectors[part] += vector * vector;
+  });
+  const float mean = sums.total() / static_cast<float>(size);
+  const float variance = squares.total() / static_cast<float>(size) - mean * mean;
   const float factor = 1.0F / __builtin_sqrtf((variance > 0.0F ? variance : 0.0F) + 1e-5F);
   return {mean, factor};
+}
+
+/// `count` gates from `place` on, normalised, scaled and shifted, as powers of two.
+template <typename Set>
+inline typename Set::Floats gate_power(const float* gates, const GateNorms& norms, const Norm& norm, std::size_t place,
+                                       std::size_t count) {
+  constexpr float steep = 43.0F;  // beyond it sigmoid and tanh are flat; below it products of two powers are finite
+  const typename Set::Floats normed = (read<Set>(gates + place, count) - norm.mean) * norm.factor;
+  const typename Set::Floats scaled =
+      normed * read<Set>(norms.scale + place, count) + read<Set>(norms.bias + place, count);
+  return power_of_two<Set, Apart>(within<Set>(steep, scaled));
 }
 
 /// With a = e^−(f+1) and b = e^2g, the new cell σ(f+1)·c + (1−σ(f+1))·tanh g is (c·(b+1) + a·(b−1)) / ((1+a)·(b+1)):
 /// one division instead of two. The hidden value σ(o)·tanh c is (d−1) / ((1+e^−o)·(d+1)) with d = e^2c.
 template <typename Set>
-void lstm_cell(const float* __restrict gates, GateNorms norms, std::size_t hidden, const float* __restrict cell,
-               float* __restrict new_cell, float* __restrict new_hidden) {
-  constexpr float steep = 30.0F;  // beyond it sigmoid and tanh are flat; below it products of exponentials are finite
-  const float* __restrict scale = norms.scale;
-  const float* __restrict bias = norms.bias;
+void lstm_cell(const float* gates, GateNorms norms, std::size_t hidden, const float* cell, float* new_cell,
+               float* new_hidden) {
+  using Floats = typename Set::Floats;
+  constexpr float twice = 2.88539008F;  // e^2x = 2^(twice × x)
+  constexpr float flat = 15.0F;         // beyond it tanh is flat
   const Norm forget = norm_of<Set>(gates, hidden);
   const Norm output = norm_of<Set>(gates + hidden, hidden);
   const Norm candidate = norm_of<Set>(gates + 2 * hidden, hidden);
-  for (std::size_t i = 0; i < hidden; ++i) {
-    const std::size_t j = hidden + i;
-    const std::size_t k = 2 * hidden + i;
-    const float f = (gates[i] - forget.mean) * forget.factor * scale[i] + bias[i];
-    const float o = (gates[j] - output.mean) * output.factor * scale[j] + bias[j];
-    const float g = (gates[k] - candidate.mean) * candidate.factor * scale[k] + bias[k];
-    const float a = exponential<Set>(-f - 1.0F, steep);
-    const float b = exponential<Set>(2.0F * g, steep);
-    const float next = (cell[i] * (b + 1.0F) + a * (b - 1.0F)) / ((1.0F + a) * (b + 1.0F));
-    const float d = exponential<Set>(2.0F * next, steep);
-    new_cell[i] = next;
-    new_hidden[i] = (d - 1.0F) / ((1.0F + exponential<Set>(-o, steep)) * (d + 1.0F));
-  }
+  for_each_vector<Set>(hidden, [&](std::size_t place, std::size_t count) {
+    const Floats a = gate_power<Set>(gates, norms, forget, place, count);
+    const Floats b = gate_power<Set>(gates, norms, candidate, 2 * hidden + place, count);
+    const Floats above = read<Set>(cell + place, count) * (b + 1.0F) + a * (b - 1.0F);
+    const Floats next = above / ((a + 1.0F) * (b + 1.0F));
+    const Floats d = power_of_two<Set, Apart>(within<Set>(flat, next) * twice);
+    const Floats e = gate_power<Set>(gates, norms, output, hidden + place, count);
+    write<Set>(next, count, new_cell + place);
+    write<Set>((d - 1.0F) / ((e + 1.0F) * (d + 1.0F)), count, new_hidden + place);
+  });
 }
 
 template <typename Set>
@@ -179,37 +156,65 @@ float largest(const float* values, std::size_t size) {
   return best;
 }
 
+/// The largest value.
 template <typename Set>
-float log_sum_exp(const float* values, std::size_t size) {
+inline float peak_of(const float* values, std::size_t size) {
   float peak = values[0];
   for (std::size_t i = 0; i < size; ++i) peak = values[i] > peak ? values[i] : peak;
-  float sum = 0.0F;
-  for (std::size_t i = 0; i < size; ++i) sum += exponential<Set>(values[i] - peak);
-  return peak + __builtin_logf(sum);
+  return peak;
+}
+
+/// e^(value − peak) of the first `count` values, none of which is above the peak; zeros in the other lanes.
+template <typename Set>
+inline typename Set::Floats below_peak(const float* values, std::size_t count, float peak) {
+  constexpr float least = -126.0F;
+  constexpr float binary = 1.44269504F;  // e^x = 2^(binary × x)
+  const typename Set::Floats exponents = (read<Set>(values, count) - peak) * binary;
+  typename Set::Floats powers = power_of_two<Set, Fused>(Set::larger(same<Set>(least), exponents));
+  for (std::size_t i = count; i < Set::lanes; ++i) powers[i] = 0.0F;
+  return powers;
+}
+
+template <typename Set>
+float log_sum_exp(const float* values, std::size_t size) {
+  const float peak = peak_of<Set>(values, size);
+  Sums<Set> sums;
+  for_each_part<Set>(size, [&](std::size_t place, std::size_t count, std::size_t part) {
+    sums.vectors[part] += below_peak<Set>(values + place, count, peak);
+  });
+  return peak + logarithm<Set, Fused>(same<Set>(sums.total()))[0];
+}
+
+template <typename Set>
+inline typename Set::Floats safe_logarithm(typename Set::Floats probabilities) {
+  constexpr float least = 1e-30F;
+  return logarithm<Set, Fused>(Set::larger(same<Set>(least), probabilities));
 }
 
 template <typename Set>
 void mix(float weight, const float* __restrict probabilities, std::size_t size, float* __restrict logits) {
-  float peak = logits[0];
-  for (std::size_t i = 0; i < size; ++i) peak = logits[i] > peak ? logits[i] : peak;
-  float sum = 0.0F;
-  for (std::size_t i = 0; i < size; ++i) {
-    logits[i] = exponential<Set>(logits[i] - peak);
-    sum += logits[i];
-  }
-  const float share = weight / sum;
+  const float peak = peak_of<Set>(logits, size);
+  Sums<Set> sums;
+  for_each_part<Set>(size, [&](std::size_t place, std::size_t count, std::size_t part) {
+    const typename Set::Floats powers = below_peak<Set>(logits + place, count, peak);
+    sums.vectors[part] += powers;
+    write<Set>(powers, count, logits + place);
+  });
+  const float share = weight / sums.total();
   const float other = 1.0F - weight;
-  for (std::size_t i = 0; i < size; ++i) {
-    const float mixed = share * logits[i] + other * probabilities[i];
-    logits[i] = logarithm<Set>(mixed > 1e-30F ? mixed : 1e-30F);
-  }
+  for_each_vector<Set>(size, [&](std::size_t place, std::size_t count) {
+    const typename Set::Floats rest = other * read<Set>(probabilities + place, count);
+    const typename Set::Floats mixed =
+        Fused<Set>::multiply_add(same<Set>(share), read<Set>(logits + place, count), rest);
+    write<Set>(safe_logarithm<Set>(mixed), count, logits + place);
+  });
 }
 
 template <typename Set>
 void logarithms(const float* __restrict probabilities, std::size_t size, float* __restrict logits) {
-  for (std::size_t i = 0; i < size; ++i) {
-    logits[i] = logarithm<Set>(probabilities[i] > 1e-30F ? probabilities[i] : 1e-30F);
-  }
+  for_each_vector<Set>(size, [&](std::size_t place, std::size_t count) {
+    write<Set>(safe_logarithm<Set>(read<Set>(probabilities + place, count)), count, logits + place);
+  });
 }
 
 template <typename Set>
@@ -247,7 +252,8 @@ constexpr Kernels make_kernels(const char* name, decltype(Kernels::multiply_int8
                                decltype(Kernels::int8_products) int8_products = nullptr) {
   return {.name = name,
           .multiply_int8 = multiply_int8,
-          .multiply_float = multiply_float<Set>,
+          .multiply_float = multiply_float<Set, Fused>,
+          .multiply_alike = multiply_float<Set, Apart>,
           .dequantise = dequantise<Set>,
           .dequantise_half = dequantise_half<Set>,
           .add = add<Set>,

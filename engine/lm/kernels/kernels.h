@@ -9,14 +9,17 @@
 
 namespace halfword {
 
-/// The layer norms of one LSTM layer: `hidden` scales and biases for each of the three gates.
+/// The layer norms of one LSTM layer: `hidden` scales and biases for each of the three gates, the forget gate, the
+/// output gate and the candidate. They are stored so that powers of two are taken of what they give, not powers of e:
+/// 2^gate is e^−(f+1), e^−o and e^2g.
 struct GateNorms {
   const float* scale;
   const float* bias;
 };
 
-/// The arithmetic of the network, implemented once per instruction set. All sets compute the same integers; their
-/// floats differ in the last digits. Buffers are padded like the matrices. Quantised inputs are stored as value + 128,
+/// The arithmetic of the network, implemented once per instruction set. All sets compute the same bits of what is
+/// rounded to bytes later: integers, `multiply_alike`, `dequantise`, `lstm_cell` and `quantise`. Other floats differ in
+/// the last digits. Buffers are padded like the matrices. Quantised inputs are stored as value + 128,
 /// because the fastest instructions multiply unsigned bytes by signed bytes.
 struct Kernels {
   const char* name;
@@ -26,6 +29,9 @@ struct Kernels {
 
   /// The same in 32-bit floats.
   void (*multiply_float)(const FloatMatrix& matrix, const float* inputs, std::size_t rows, float* outputs);
+
+  /// The same in 32-bit floats, slower, with the same bits from every instruction set.
+  void (*multiply_alike)(const FloatMatrix& matrix, const float* inputs, std::size_t rows, float* outputs);
 
   /// values[i] = addend[i] + sums[i] × scales[i] × scale.
   void (*dequantise)(const std::int32_t* sums, const float* scales, float scale, const float* addend, std::size_t size,

@@ -5,7 +5,9 @@
 namespace halfword {
 namespace {
 
-struct Neon {};
+struct Neon : AnySet<Neon, 16> {
+  static Floats fused(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a, b); }
+};
 
 constexpr std::size_t vectors = 4;  // of four outputs each
 

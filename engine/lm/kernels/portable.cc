@@ -3,7 +3,7 @@
 namespace halfword {
 namespace {
 
-struct Portable {};
+struct Portable : AnySet<Portable, 16> {};
 
 void multiply_int8(const Int8Matrix& matrix, const std::uint8_t* inputs, std::size_t rows, std::int32_t* outputs) {
   for (std::size_t row = 0; row < rows; ++row) {

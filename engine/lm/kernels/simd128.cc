@@ -5,7 +5,7 @@
 namespace halfword {
 namespace {
 
-struct Simd128 {};
+struct Simd128 : AnySet<Simd128, 16> {};
 
 constexpr std::size_t lanes = 4;                            // outputs of one vector
 constexpr std::size_t stride = output_group * input_group;  // bytes of weights for four inputs of a whole group

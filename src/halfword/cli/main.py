@@ -23,6 +23,7 @@ _SETTINGS: dict[str, Any] = {
 _COMMANDS = {
     "complete": "complete",
     "prepare": "prepare",
+    "count": "count_ngrams",
     "train": "train",
     "shrink": "shrink",
     "import-subword-qac": "import_subword_qac",
@@ -35,7 +36,8 @@ _COMMANDS = {
     "try": "try_out",
     "doctor": "doctor",
 }
-_UNLISTED = {"import-subword-qac"}  # for the few who have the paper's own checkpoints; the list fits one screen
+# For the few who have a cluster, or the paper's own checkpoints; the list fits one screen.
+_UNLISTED = {"count", "import-subword-qac"}
 
 
 class _Commands(TyperGroup):

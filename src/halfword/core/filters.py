@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar
 from halfword.core.automaton import Automaton, Words
 from halfword.core.disguise import is_plain, readings
 from halfword.core.fields import option
-from halfword.core.rules import Category, Kind, Rule, Rules, category_named, parse_rules, read_rules
+from halfword.core.near_words import NearWords
+from halfword.core.rules import RIGHT, Category, Kind, Rule, Rules, category_named, parse_rules, read_rules, words_of
 from halfword.core.text import DEFAULT, Profile
 from halfword.core.word_sets import WordSets
 
@@ -86,9 +87,9 @@ class Layer:
                 return True
         return False
 
-    def blocks_one(self, ways: list[list[str]]) -> bool:
-        """Tell whether one of the readings of a text is blocked."""
-        if any(map(self.blocks, ways)):
+    def blocks_one(self, ways: list[list[str]], shortest: int = 1) -> bool:
+        """Tell whether one of the readings of a text is blocked, by a rule of at least `shortest` words."""
+        if any(self.blocks(words, shortest) for words in ways):
             return True
         last = ways[-1][-1] if ways[-1] else ""
         if last not in self.unfinished:
@@ -102,9 +103,9 @@ class Layer:
         spans = list(self._exceptions.spans(words))
         return not spans or self._finds(_without(words, spans), shortest)
 
-    def refuses(self, words: Words) -> bool:
+    def refuses(self, words: Words, shortest: int = 1) -> bool:
         """Tell whether words hold what no exception covers, nor could cover with more words behind them."""
-        return self.blocks(words) and not self._exceptions.may_go_on(words)
+        return self.blocks(words, shortest) and not self._exceptions.may_go_on(words)
 
     def _finds(self, words: Words, shortest: int) -> bool:
         if not self.triggers.isdisjoint(words) and self._phrases.finds(words, shortest):
@@ -126,7 +127,9 @@ class Blocklist:
     """
 
     def __init__(self, lines: Iterable[str], *more: Rules, allow: Iterable[str] = ()) -> None:
-        self._layers = list(_layers([parse_rules(lines), *more], categories_named(allow)))
+        files = [parse_rules(lines), *more]
+        self._layers = list(_layers(files, categories_named(allow)))
+        self._near = _near_words(files)
         # Most texts hold nothing of all this, and one look is enough to know.
         self._triggers = frozenset().union(*(layer.triggers for layer in self._layers))
         self._unfinished = frozenset().union(*(layer.unfinished for layer in self._layers))
@@ -136,10 +139,17 @@ class Blocklist:
     def blocks(self, text: str) -> bool:
         """Tell whether a normalised `text` is blocked, disguised or not."""
         words = text.split()
-        if self._is_clean(text, words):
+        is_clean = self._is_clean(text, words)
+        if is_clean and self._near.are_far(words):
             return False
-        ways = readings(text)
-        return any(layer.blocks_one(ways) for layer in self._layers if layer.may_block(ways))
+        ways = [words] if is_clean else readings(text)
+        if not is_clean and any(layer.blocks_one(ways) for layer in self._layers if layer.may_block(ways)):
+            return True
+        return any(
+            layer.blocks_one([mended], shortest)
+            for mended, shortest in self._mended(ways[-1])
+            for layer in self._layers
+        )
 
     @property
     def reads_words_alone(self) -> bool:
@@ -153,14 +163,14 @@ class Blocklist:
         most of many texts are known to be harmless from their words.
         """
         if word.isascii() and word.isalpha() and len(word) > 1:
-            is_found = word in self._triggers or word in self._unfinished or self._anywhere.search(word) is not None
-            return is_found, 0
+            return any(map(self._is_found, (word, *self._near.meant(word)))), 0
         ways = readings(word)
         parts = {part for way in ways for part in (*way, " ".join(way))}
-        may_be = not (self._triggers.isdisjoint(parts) and self._unfinished.isdisjoint(parts)) or any(
-            self._anywhere.search(part) for part in parts
-        )
-        return may_be, max(sum(len(part) == 1 for part in way) for way in ways)
+        meant = {each for part in ways[-1] for each in self._near.meant(part)}
+        return any(map(self._is_found, parts | meant)), max(sum(len(part) == 1 for part in way) for way in ways)
+
+    def _is_found(self, word: str) -> bool:
+        return word in self._triggers or word in self._unfinished or self._anywhere.search(word) is not None
 
     def refuses(self, prefix: str) -> bool:
         """Tell whether whatever begins with a normalised `prefix` is blocked.
@@ -168,9 +178,20 @@ class Blocklist:
         The last word counts only if a space follows it, because letters may.
         """
         whole = prefix if prefix.endswith(" ") else prefix.rpartition(" ")[0]
-        if self._is_clean(whole, whole.split()):
+        words = whole.split()
+        is_clean = self._is_clean(whole, words)
+        if is_clean and self._near.are_far(words):
             return False
-        return any(layer.refuses(words) for layer in self._layers for words in readings(whole))
+        ways = [words] if is_clean else readings(whole)
+        meant = [*((way, 1) for way in ways if not is_clean), *self._mended(ways[-1])]
+        return any(layer.refuses(way, shortest) for way, shortest in meant for layer in self._layers)
+
+    def _mended(self, words: list[str]) -> Iterator[tuple[list[str], int]]:
+        """Yield what words may be meant for, and of how many words a rule must be to count there."""
+        meant = {each for word in words for each in self._near.meant(word)}
+        if meant and any(map(self._is_found, meant.union(words))):
+            yield from ((mended, 2) for mended in self._near.phrases(words))
+            yield from ((mended, 1) for mended in self._near.long_words(words))
 
     def allowed(self, shown: list[Shown]) -> list[Shown]:
         """Return what may be shown."""
@@ -194,6 +215,14 @@ def read_blocklist(*paths: Path, profile: Profile = DEFAULT, allow: Iterable[str
     weaken a user's rule.
     """
     return Blocklist([], *(read_rules(path, profile) for path in paths), allow=allow)
+
+
+def _near_words(files: Sequence[Rules]) -> NearWords:
+    """Return what words may be meant for: words of the files that say which other words are right."""
+    words = [set(words_of(rules)) for rules in files]
+    meant = (own for own, rules in zip(words, files, strict=True) if RIGHT in rules.sets)
+    right = {word for rules in files for words in rules.sets.get(RIGHT, ()) for word in words}
+    return NearWords(set().union(*meant) - right, right.union(*words))
 
 
 def _layers(files: Sequence[Rules], allowed: Iterable[Category]) -> Iterator[Layer]:

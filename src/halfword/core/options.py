@@ -138,8 +138,10 @@ def with_fields(options: SearchOptions, given: Mapping[str, Any]) -> SearchOptio
     """
     if not isinstance(options, SearchOptions):
         raise OptionError(f"options must be SearchOptions, got {options!r}; pass single options by name, as in count=5")
+    if not given:
+        return options
     unknown = sorted(set(given) - set(SearchOptions.__slots__))
     if unknown:
         known = ", ".join(SearchOptions.__slots__)
         raise OptionError(f"unknown option {', '.join(unknown)}; the options are: {known}")
-    return replace(options, **given) if given else options
+    return replace(options, **given)

@@ -33,7 +33,7 @@ class Policy:
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
     surplus_factor: float = 1.0  # proposals of the search beyond the answers asked for, as a multiple of these
-    companions_most_queries: float = 0.0  # co-occurring words are asked where at most so many queries go on (measured)
+    companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
     companions_end_hits: float = 0.3  # prior of how often a word ends a query: so many hits
@@ -91,7 +91,11 @@ class Policy:
     page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same
     length_penalty: float = 0.05  # nats per added character in the order of the answers: a short beginning helps more
     # people than one long query; fitted
-    min_probability: float = 0.002  # a suggestion that is less likely is not shown; fitted
+    min_probability: float = 0.002  # a suggestion is shown if it is so likely; fitted
+    common_probability: float = (
+        1.0  # or if it is expected to be so large a share of all queries, however many others go
+    )
+    # on from the prefix: two queries of the log; fitted. 1: it makes no difference
     invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
     often_typed: float = 5.0  # a near-duplicate of a likelier suggestion is shown if it was typed so often
 
@@ -178,6 +182,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "page": (1.0, 100.0),
     "length_penalty": (-1.0, 10.0),
     "min_probability": (0.0, 1.0),
+    "common_probability": (0.0, 1.0),
     "invented_min_probability": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
 }

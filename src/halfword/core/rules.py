@@ -15,11 +15,14 @@ Rules of words and exceptions may also hold:
 - `~ordinary`, any one word that is not in the set `@ordinary`;
 - `..`, at most one word, and `...`, at most three words, whatever they are.
 
+A file that defines the set `@right` is also read with typing mistakes: a word that is neither in that set nor elsewhere
+in the files stands for a word of the rules that differs from it by one letter.
+
 `[violence]` puts the rules below it into that category. Rules above the first such line belong to no category. An
 exception excuses from the rules of its own category; one without a category excuses from all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -29,6 +32,7 @@ from halfword.core.files import open_regular
 from halfword.core.text import DEFAULT, Profile, normalise_query
 
 ORDINARY = "ordinary"  # the set of words too frequent to look for
+RIGHT = "right"  # the set of words that are no mistyped words of the rules
 GAPS = {"..": 1, "...": 3}
 Phrase = tuple[str, ...]
 
@@ -114,6 +118,15 @@ def category_named(name: str) -> Category:
     if name not in list(Category):
         raise OptionError(f"category {name!r} is unknown; choose among: {', '.join(Category)}")
     return Category(name)
+
+
+def words_of(rules: Rules) -> Iterator[str]:
+    """Yield every word that stands in rules and their sets."""
+    for rule in rules.rules:
+        yield from (word for word in rule.words if word not in GAPS and word[0] not in "@~")
+    for phrases in rules.sets.values():
+        for phrase in phrases:
+            yield from phrase
 
 
 def _define(sets: dict[str, set[Phrase]], line: str, profile: Profile) -> None:

@@ -18,6 +18,7 @@ from halfword.core.interrupts import undisturbed
 from halfword.core.machine import machine_memory
 from halfword.core.progress import Event, Progress
 from halfword.data.log_format import LogFile
+from halfword.data.options import Engine
 from halfword.data.read_log import SCHEMA
 
 MOST_MEMORY = 3 << 30  # bytes; above this, DuckDB writes intermediate results to disk
@@ -29,8 +30,26 @@ Read = Callable[..., Iterator[pa.RecordBatch]]  # `read_batches`; takes a file a
 
 
 @contextmanager
+def connected(engine: Engine, folder: Path, master: str) -> Iterator[Any]:
+    """Yield an Ibis connection that keeps its tables in `folder`."""
+    if engine is Engine.SPARK:
+        with _spark(folder, master) as session:
+            yield ibis.pyspark.connect(session)
+    else:
+        with _duckdb(folder) as connection:
+            yield connection
+
+
+@contextmanager
 def duckdb_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Progress) -> Iterator[Any]:
     """Stream the log into a database in `folder` and yield the Ibis connection to it."""
+    with _duckdb(folder) as connection:
+        _fill(connection.con, _all_batches(files, read, progress))
+        yield connection
+
+
+@contextmanager
+def _duckdb(folder: Path) -> Iterator[Any]:
     if "\\" in str(folder) or not str(folder).isprintable():
         raise OutputError(
             f"{folder.parent}: DuckDB opens no path with a backslash or a control character; name another"
@@ -42,7 +61,6 @@ def duckdb_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Pro
         preserve_insertion_order=False,
     )
     try:
-        _fill(connection.con, _all_batches(files, read, progress))
         yield connection
     except Exception as error:
         if _INTERRUPTED.search(str(error)):
@@ -93,11 +111,8 @@ def _all_batches(files: Sequence[LogFile], read: Read, progress: Progress) -> It
 @contextmanager
 def spark_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Progress, master: str) -> Iterator[Any]:
     """Read the log on Spark's workers, one file per task, and yield the Ibis connection; all must see `folder`."""
-    session = None
-    try:
-        progress(Event("starting Spark", 0, len(files)))
-        with undisturbed():  # a Java process that is interrupted while it starts never ends
-            session = _spark_session(master, folder)
+    progress(Event("starting Spark", 0, len(files)))
+    with _spark(folder, master) as session:
         progress(Event("reading", 0, len(files)))
 
         def read_on_worker(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -111,6 +126,15 @@ def spark_log(files: Sequence[LogFile], read: Read, folder: Path, progress: Prog
             indices.mapInArrow(read_on_worker, columns).write.parquet(str(folder / LOG))
         session.read.parquet(str(folder / LOG)).createOrReplaceTempView(LOG)
         yield ibis.pyspark.connect(session)
+
+
+@contextmanager
+def _spark(folder: Path, master: str) -> Iterator[Any]:
+    session = None
+    try:
+        with undisturbed():  # a Java process that is interrupted while it starts never ends
+            session = _spark_session(master, folder)
+        yield session
     finally:
         with undisturbed():
             if session is not None:

@@ -12,6 +12,7 @@ from halfword.data.row_files import are_weighted, in_files, rounded, weighted
 from halfword.data.splits import SMALL_LOG, split_counts
 
 _LEARNED = (Split.TRAIN, Split.VALID)
+_NEEDED = ("row", "user", "query", "time", "count", "display", *Split)  # of a row once it has its split
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,12 @@ def count_queries(connection: Any, log: Any, files: list[LogFile], options: Prep
     typed = number_of(rows["count"].sum())
     if options.keep_repeats:
         rows, by = split_counts(rows, options.split, files)
-    elif typed < SMALL_LOG:  # a large log would be sorted again for each look at it
-        rows, by = split_counts(_without_repeats(rows, files), options.split, files)
+    elif typed < SMALL_LOG:
+        rows, by = split_counts(without_repeats(rows, files), options.split, files)
     else:
         rows, by = split_counts(rows, options.split, files)
-        rows = _without_repeats(rows, files)
+        if any(_tells_repeats(file) for file in files):  # a large log would be sorted again for each look at it
+            rows = connection.create_table("typed", without_repeats(rows.select(*_NEEDED), files))
     counting = rows
     rows = rows.mutate(kept=rows["count"], **_more(rows, files))
     sums = [*Split, "kept", *_more(rows, files)]
@@ -64,14 +66,17 @@ def _weighted(split: Split) -> str:
     return f"weighted_{split}"
 
 
-def _without_repeats(rows: Any, files: list[LogFile]) -> Any:
+def without_repeats(rows: Any, files: list[LogFile]) -> Any:
     """Leave out a row whose user typed the same query just before; rows without a user, or with a count, all stay."""
     if not any(_tells_repeats(file) for file in files):
         return rows
-    rows = rows.mutate(who=in_files(rows, files, _tells_repeats).ifelse(rows.user, ibis.null("string")))
-    before = rows.query.lag().over(ibis.window(group_by=rows.who, order_by=[rows.time, rows.row]))
-    marked = rows.mutate(before=before)
-    return marked.filter(marked.who.isnull() | marked.before.isnull() | (marked.before != marked.query))
+    # All rows without a user would be one group, which the engine sorts as a whole.
+    told = in_files(rows, files, _tells_repeats) & rows.user.notnull()
+    ordered = rows.filter(told)
+    before = ordered.query.lag().over(ibis.window(group_by=ordered.user, order_by=[ordered.time, ordered.row]))
+    marked = ordered.mutate(before=before)
+    changes = marked.filter(marked.before.isnull() | (marked.before != marked.query)).drop("before")
+    return changes.union(rows.filter(~told))
 
 
 def _tells_repeats(file: LogFile) -> bool:

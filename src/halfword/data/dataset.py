@@ -291,6 +291,30 @@ class PreparedFolder(Dataset):
             table = parquet.read_table(self.path / QUERIES, columns=["query", column], filters=filters)
             return QueryTable.of_arrow(table["query"], table[column])
 
+    def learnable_column(self) -> str:
+        """Return which column of `queries.parquet` says how often a query may be learned when all rows are."""
+        if self._has_column(LEARN):
+            return LEARN
+        if self._leaves_out_rare():
+            raise DatasetError(f"{self.path} was prepared by an older version; run `halfword prepare` again")
+        return "count"
+
+    def most_typed(self, split: Split, number: int) -> QueryTable:
+        """Return the queries of a split that were typed most often; the others are not read."""
+        pa, compute = require("pyarrow", "prepare"), require("pyarrow.compute", "prepare")
+        some, found = [], 0
+        with self._readable() as parquet, parquet.ParquetFile(self.path / QUERIES) as file:
+            for batch in file.iter_batches(columns=["split", "query", "count"]):
+                kept = batch.filter(
+                    compute.and_(compute.equal(batch["split"], str(split)), compute.greater(batch["count"], 0))
+                )
+                some.append(kept.slice(0, number - found).select(["query", "count"]))
+                found += some[-1].num_rows
+                if found == number or (found and not kept.num_rows):  # splits follow one another, the most typed first
+                    break
+            table = pa.Table.from_batches(some)
+            return QueryTable.of_arrow(table["query"], table["count"])
+
     def _has_column(self, name: str) -> bool:
         with self._readable() as parquet:
             return name in parquet.read_schema(self.path / QUERIES).names

@@ -19,10 +19,11 @@ from halfword.data.nested import column_at
 from halfword.data.rows import MOST_ROWS, Later, Rows, decoded, wrong_width
 
 BLOCK_BYTES = 8 << 20
-LONGEST_LINE = 16 << 20  # a text of this length is copied several times, four bytes per character
+LONGEST_LINE = 16 << 20  # bytes; a line, and what is found in it, takes twenty times as much memory
 BATCH_ROWS = 1 << 16
 _TAB, _NEWLINE = 9, 10
-_WHITE = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
+_WRITTEN = np.ones(256, np.uint8)  # 0 for bytes that are white space
+_WRITTEN[np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)] = 0
 
 
 def rows_of(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:
@@ -36,20 +37,22 @@ def rows_of(file: LogFile, position: Callable[[int], None]) -> Iterator[Later]:
 
 
 def _blocks(file: LogFile, position: Callable[[int], None]) -> Iterator[tuple[bytes, int]]:
-    """Yield whole lines, many at a time, with the number of the first."""
+    """Yield whole lines, many at a time, with the number of the first; no block is longer than the longest line."""
     line, rest = 1, b""
     with pa.OSFile(str(file.path), "rb") as raw, _unpacked(raw, file) as stream:
         while chunk := bytes(stream.read(BLOCK_BYTES)):
             position(raw.tell())
             if line == 1 and not rest:
                 chunk = chunk.removeprefix(UTF8_MARK)
-            end = chunk.rfind(b"\n") + 1
-            if not end and len(rest) > LONGEST_LINE:
+            first, end = chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1
+            if len(rest) + (first or len(chunk)) > LONGEST_LINE:
                 raise LogError(
                     f"{file.path}, line {line}: more than {LONGEST_LINE >> 20} MB long; is this a text file?"
                 )
-            block, rest = (rest + chunk[:end], chunk[end:]) if end else (b"", rest + chunk)
-            for part in _parts(block):
+            alone = first if len(rest) + end > LONGEST_LINE else 0
+            blocks = (rest + chunk[:alone], chunk[alone:end]) if alone else (rest + chunk[:end] if end else b"",)
+            rest = chunk[end:] if end else rest + chunk
+            for part in (part for block in blocks for part in _parts(block)):
                 yield part, line
                 line += part.count(b"\n")
         if rest:
@@ -80,11 +83,10 @@ def _unpacked(raw: pa.NativeFile, file: LogFile) -> pa.NativeFile:
 def _split_tabs(file: LogFile, block: bytes, first_line: int) -> Rows:
     """Split a block into cells without copying it: a cell is the text between two separators, and keeps the second."""
     data = np.frombuffer(block, np.uint8)
-    separators = np.flatnonzero((data == _TAB) | (data == _NEWLINE))
-    offsets = np.zeros(len(separators) + 1, np.int32)
-    offsets[1:] = separators + 1
-    cells = pa.Array.from_buffers(pa.binary(), len(separators), [None, pa.py_buffer(offsets.data), pa.py_buffer(block)])
-    last_cells = np.flatnonzero(data[separators] == _NEWLINE)
+    offsets = np.append(np.int32(0), np.flatnonzero((data == _TAB) | (data == _NEWLINE)).astype(np.int32) + np.int32(1))
+    number = len(offsets) - 1
+    cells = pa.Array.from_buffers(pa.binary(), number, [None, pa.py_buffer(offsets.data), pa.py_buffer(block)])
+    last_cells = np.flatnonzero(data[offsets[1:] - 1] == _NEWLINE)
     widths = np.diff(last_cells, prepend=-1)
     starts = last_cells - widths + 1
     good = widths == len(file.names)
@@ -94,8 +96,10 @@ def _split_tabs(file: LogFile, block: bytes, first_line: int) -> Rows:
     columns = {name: cells.take(pa.array(starts[good] + place)) for name, place in file.columns.items()}
     wrong = np.flatnonzero(widths != len(file.names))
     if len(wrong):
-        written = np.concatenate([[0], np.cumsum(~np.isin(data, _WHITE))])  # bytes before each that are not white space
-        empty = written[offsets[starts[wrong]]] == written[offsets[last_cells[wrong] + 1]]
+        written = np.cumsum(_WRITTEN[data], dtype=np.int32)  # bytes up to each that are not white space
+        ends = offsets[last_cells[wrong] + 1] - 1  # of the line end, which is white space itself
+        begins = offsets[starts[wrong]]
+        empty = written[ends] - written[begins] + _WRITTEN[data[begins]] == 0
         rows.empty = wrong[empty] + first_line
         rows.broken = [wrong_width(int(row) + first_line, int(widths[row])) for row in wrong[~empty]]
     return decoded(rows, columns)

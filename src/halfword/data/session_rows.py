@@ -40,17 +40,24 @@ def session_batches(
         rank = ibis.row_number().over(ibis.window(order_by=[ibis.desc(numbers[split]), numbers.query]))
         numbered = numbers.select("query", number=rank)
         inside = rows.filter(rows[split] > 0).select("user", "time", "row", "query").inner_join(numbered, "query")
-        starts = _starts(inside, options)
-        if any(file.holds("user") for file in session_files(files, options)):
-            starts = starts | inside.user.isnull()  # nobody knows who typed the row before
-        table = inside.mutate(starts=starts).select("user", "time", "row", "starts", "number")
+        users = any(file.holds("user") for file in session_files(files, options))
+        table = with_starts(inside.select("user", "time", "row", "number"), users, options)
         for batch in sorted_batches(table, ["user", "time", "row"], folder / f"sessions-{split}.parquet"):
             name = pa.repeat(pa.scalar(str(split)), batch.num_rows)
             yield pa.record_batch([name, batch["starts"], batch["number"]], names=["split", "starts", "query"])
 
 
+def with_starts(rows: Any, users: bool, options: PrepareOptions) -> Any:
+    """Add whether a row is the first of its session: of its user, or after a pause; `users`: some rows have one."""
+    if not users:
+        return rows.mutate(starts=_starts(rows, options))
+    known = rows.filter(rows.user.notnull())
+    # Nobody knows who typed the row before one without a user. All of them would be one group, sorted as a whole.
+    unknown = rows.filter(rows.user.isnull()).mutate(starts=True)
+    return known.mutate(starts=_starts(known, options)).union(unknown)
+
+
 def _starts(rows: Any, options: PrepareOptions) -> Any:
-    """Return whether a row is the first of its session: of its user, or after a pause."""
     own = ibis.window(group_by=rows.user, order_by=[rows.time, rows.row])
     paused = (rows.time - rows.time.lag().over(own)) > int(options.session_gap * _MINUTE)
     return rows.row.lag().over(own).isnull() | paused.fill_null(False)

@@ -10,6 +10,7 @@ from halfword.core.policy import Policy
 
 Readings = Sequence[tuple[str, float]]  # texts, each with log p(typed | text)
 _FORMS_PER_BEGINNING = 4
+_SIGNS = "'-`"
 
 
 def folded_queries(
@@ -41,6 +42,15 @@ def log_folded(text: str, typed: str, policy: Policy) -> float:
     return policy.composing_log_probability if composing else policy.folded_log_probability
 
 
+def lacks_signs(form: str, typed: str) -> bool:
+    """Tell whether a form lacks apostrophes or hyphens of what was typed; who typed them meant them.
+
+    >>> lacks_signs("chefs", "chef's"), lacks_signs("men's", "mens")
+    (True, False)
+    """
+    return sum(map(form.count, _SIGNS)) < sum(map(typed.count, _SIGNS))
+
+
 class PlainForms:
     """How words are written most, straight from what `training/folding.py` says of them."""
 
@@ -69,7 +79,7 @@ class PlainForms:
 
     def _written(self, word: str) -> str:
         key = fold(word)
-        if key in self._forms:
+        if key in self._forms and not lacks_signs(self._forms[key][0], word):
             return self._forms[key][0]
         return key if not word.isascii() and word not in self._words and key in self._words else word
 
@@ -77,7 +87,8 @@ class PlainForms:
         key, most = fold(part), int(self._policy.folded_most_readings)
         likely = sorted((-count, own, form) for own, (form, count) in self._forms.items() if own.startswith(key))
         likely = likely[: _FORMS_PER_BEGINNING * most] if key else []
-        found = list(dict.fromkeys(form[: covered(form, key)] for _, _, form in likely))[:most]
+        beginnings = (form[: covered(form, key)] for _, _, form in likely)
+        found = list(dict.fromkeys(each for each in beginnings if not lacks_signs(each, part)))[:most]
         other = part if part.isascii() or is_hangul(part[-1]) else key
         return [beginning for beginning in found if beginning != part] or [other]
 

@@ -261,7 +261,6 @@ class PlainMistakes:
 
     corrections: PlainCorrections
     belief: PlainBelief
-    log_probability: Callable[[str], float]  # of a prefix, by the language model
     search: Search  # completes corrections: the language model, or its memory alone (Policy.corrected_network)
     log_corrected: Callable[[str], float]  # of a correction, by the same
 
@@ -278,6 +277,7 @@ class PlainPipeline:
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
     readings: Callable[[str], Readings] = lambda prefix: ()
+    log_probability: Callable[[str], float] = lambda prefix: 0.0  # of a prefix, by the language model; 0: not known
     mistakes: "PlainMistakes | None" = None
     other_order: "PlainOrder | None" = None
     pinyin: "PlainPinyin | None" = None
@@ -299,6 +299,7 @@ class PlainPipeline:
             options,
             self.policy,
             empty=not prefix,
+            log_prefix=self.log_probability(prefix),
         )
         return Answer(
             Completion(text, scores[text], self._origin(text, proposals[text], session), corrected=text in corrected)
@@ -319,7 +320,7 @@ class PlainPipeline:
         beam = math.ceil(min(options.beam * self.policy.corrected_beam_factor, self.policy.widest_beam))
         fewer = replace(options, count=min(options.count, int(self.policy.corrected_count)), beam=beam)
         branches = [self._ranked(each.text, session, fewer, corrected=True) for each in corrections]
-        gains = [mistakes.log_corrected(each.text) - mistakes.log_probability(prefix) for each in corrections]
+        gains = [mistakes.log_corrected(each.text) - self.log_probability(prefix) for each in corrections]
         nones = [none, *(branch[2] for branch in branches)]
         beliefs = mistakes.belief.log_probabilities(prefix, corrections, gains, nones)
         scores = {text: chance + beliefs[0] for text, chance in chances.items()}

@@ -46,13 +46,17 @@ def select(
     policy: Policy,
     *,
     empty: bool,
+    log_prefix: float = 0.0,
 ) -> list[str]:
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
 
-    Who has typed nothing (`empty`) asks for what is popular, however small its share is.
+    Who has typed nothing (`empty`) asks for what is popular, however small its share is. A text that is common among
+    all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
+    if options.min_probability is None and log_prefix < 0:
+        least = min(least, policy.common_probability / math.exp(log_prefix))
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     shown: set[str] = set()
     chosen: list[str] = []

@@ -66,7 +66,7 @@ Numbers64 = NDArray[np.uint64]
 Batch = tuple[Sequence[str], Sequence[int] | NDArray[Any]]  # queries, and how often each was typed
 Counts = Mapping[str, int] | Iterable[Batch] | Table
 
-_COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
+COUNT_POWER = 0.75  # found on aol-1m's valid split (docs/research/blend.md)
 _BATCH = 100_000  # queries that are handed to the engine at a time
 _KEYS = 1 << 16  # of backoffs: their log-odds in thousandths, from −32,768 on
 
@@ -87,7 +87,7 @@ def weights_of(counts: Sequence[int] | NDArray[Any]) -> Numbers64:
     Popularity knows how often a query was typed; the memory does better if the most typed do not swamp it.
     """
     distinct, inverse = np.unique(np.asarray(counts, np.int64), return_inverse=True)
-    weights = [max(1, round(count**_COUNT_POWER)) for count in distinct.tolist()]
+    weights = [max(1, round(count**COUNT_POWER)) for count in distinct.tolist()]
     return np.array(weights, np.uint64)[inverse]
 
 
@@ -138,10 +138,16 @@ def counter_of(
     return counter
 
 
-def counted_arrays(counted: "CountedNgrams", begin: int, end: int, options: NgramOptions) -> dict[str, Array]:
-    """Return the memory of the n-grams that the engine has counted."""
+def counted_arrays(
+    counted: "CountedNgrams", begin: int, end: int, options: NgramOptions, times: Sequence[Sequence[int]] | None = None
+) -> dict[str, Array]:
+    """Return the memory of the n-grams that the engine has counted.
+
+    `times` says how many n-grams of each order have the adjusted counts 1, 2, 3 and 4, where some were cut before.
+    """
     counted.adjust()
-    discounts = [_discounts(counted, order) for order in range(1, counted.order + 1)]
+    known = times or [_times(counted, order) for order in range(1, counted.order + 1)]
+    discounts = [discounts_by_times(list(map(float, each))) for each in known[: counted.order]]
     flat = np.concatenate(discounts)
     unigram = estimate_unigram(_unigram_counts(counted), discounts[0], begin)
     room = room_for_ngrams(options, [counted.size(order) for order in range(1, counted.order + 1)])
@@ -189,10 +195,10 @@ def _gain_codes(
     return codes[inverse].astype(np.uint32), table
 
 
-def _discounts(counted: "CountedNgrams", order: int) -> Values:
+def _times(counted: "CountedNgrams", order: int) -> list[int]:
     counts, times = counted.times(order)
     known = dict(zip(counts.tolist(), times.tolist(), strict=True))
-    return discounts_by_times([float(known.get(number, 0)) for number in (1, 2, 3, 4)])
+    return [known.get(number, 0) for number in (1, 2, 3, 4)]
 
 
 def _unigram_counts(counted: "CountedNgrams") -> Values:

@@ -12,15 +12,13 @@ from halfword.core.progress import Event, Progress
 from halfword.core.verify import read_arrays
 from halfword.data.dataset import Dataset, Split
 from halfword.search.model import import_engine, open_model_file
-from halfword.training.options import TrainOptions
+from halfword.training.options import ORDER, TrainOptions
 
 if TYPE_CHECKING:  # they need NumPy, which a popularity index does not
     from halfword.training.background import Standing
     from halfword.training.counted import Bounds
     from halfword.training.ngram import NgramOptions
     from halfword.training.pieces import Pieces
-
-_ORDER = 6  # 8 ranks no better on aol-1m's valid split, and costs time at every step
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,7 @@ class Learned:
     writes: bool
     standing: "Standing | None" = None  # the background, if there is one
     newest: dict[str, Array] = field(default_factory=dict)  # the network after it has read all rows
+    counts: Path | None = None  # n-grams that were counted before
 
 
 def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: Progress) -> Learned:
@@ -41,6 +40,8 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
         return Learned({}, PartsCard(), None, True)
     for module in ("numpy", "sentencepiece"):
         require(module, "train")
+    if options.counts is not None:
+        return _counted_before(options.counts)
     if options.base is not None:
         return _taken_over(data, output, options.base, options)
     standing = _standing(data, output, options, progress)
@@ -56,6 +57,10 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
 
 def learn_all(learned: Learned, counts: Mapping[str, int], output: Path, options: TrainOptions) -> Learned:
     """Return what was learned, from the counts of all rows; what was fitted to validation rows stays as it is."""
+    if learned.counts is not None:
+        from halfword.training.ngram_counts import ALL
+
+        return replace(learned, counts=learned.counts.with_name(ALL))
     if learned.standing is not None:
         from halfword.training.background import stand_again
 
@@ -64,6 +69,14 @@ def learn_all(learned: Learned, counts: Mapping[str, int], output: Path, options
     elif "network" not in options.parts and options.base is None and learned.pieces is not None:
         return _own_pieces(counts, options)  # without a network nothing depends on the old pieces
     return replace(learned, arrays={**learned.arrays, **learned.newest})
+
+
+def _counted_before(folder: Path) -> Learned:
+    """Take pieces and n-grams over from counts."""
+    from halfword.training.ngram_counts import TRAIN, read_pieces
+
+    arrays, card, pieces = read_pieces(folder)
+    return Learned(arrays, card, pieces, True, counts=folder / TRAIN)
 
 
 def _own_pieces(counts: Mapping[str, int], options: TrainOptions) -> Learned:
@@ -140,7 +153,7 @@ def memory_options(options: TrainOptions, queries: int) -> "NgramOptions":
     """Return how the memory of so many distinct queries is learned."""
     from halfword.training.ngram import NgramOptions
 
-    return NgramOptions(order=_ORDER, megabytes=options.memory_room(queries), least_count=options.least_count)
+    return NgramOptions(order=ORDER, megabytes=options.memory_room(queries), least_count=options.least_count)
 
 
 def bounds(output: Path, options: TrainOptions) -> "Bounds":

@@ -95,7 +95,7 @@ def word_forms_of(words: WordColumns) -> dict[str, Array]:
 def word_tree_of(
     words: WordColumns, background: Collection[str], least: int, megabytes: float | None = None
 ) -> dict[str, Array]:
-    """Return what `word_tree` does; a tree of more megabytes is made again of words that were typed twice as often."""
+    """Return what `word_tree` does; a tree of more megabytes is made again of words that were typed more often."""
     listed, more = words.words, [word for word in background if may_be_mistyped(word)]
     count = np.where(words.where(may_be_mistyped), np.minimum(words.occurrences, LARGEST_COUNT), 0)
     while True:
@@ -104,7 +104,7 @@ def word_tree_of(
         size = sum(len(array.data) for array in arrays.values())
         if megabytes is None or size <= megabytes * 1e6 or not count.any():
             return arrays
-        least = 2 * max(least, 1)
+        least += 1 + least // 4
 
 
 def companions_of(

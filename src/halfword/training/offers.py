@@ -1,7 +1,7 @@
 """What a model's sources propose at many prefixes, laid out for fitting the ranker."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -70,6 +70,13 @@ def at_some_prefixes(rows: Iterable[TypedRow], size: int) -> list[Asked]:
     """Return at most `size` of all prefixes of all rows, drawn at random."""
     every = at_every_prefix(rows)
     return random.Random(4).sample(every, min(size, len(every)))
+
+
+def asked_again(rows: Sequence[TypedRow], size: int) -> list[Asked]:
+    """Return `size` prefixes of random length, each row as often as any other."""
+    chance = random.Random(3)
+    again = [rows[number % len(rows)] for number in range(size)]
+    return [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query)), context) for query, context in again]
 
 
 def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:

@@ -14,9 +14,9 @@ from halfword.training.segment import SegmentOptions
 BEST = "best"
 SHIPPED = "shipped"  # as the background: the model that ships
 NO_BACKGROUND = "none"
+ORDER = 6  # of n-grams; 8 ranks no better on aol-1m's valid split, and costs time at every step
 _SEGMENT = SegmentOptions()
 _GIGABYTE = 1e9  # bytes
-_SMALL_MEMORY = 20.0  # megabytes; an n-gram memory that is no larger is never pruned
 _SEVERAL = 4  # with 3, a query typed once is still recited 1.5 times as often as an unseen one is guessed
 
 
@@ -30,11 +30,14 @@ class TrainOptions:
     # None: by the number of queries
     memory_size: float | None = option(None, "Megabytes of the n-gram memory.")
     # what a large log loses by it: docs/research/scale.md
-    query_bytes: float = option(24.0, "Bytes of it per distinct query of a large log.", rare=True)
-    companion_bytes: float = option(6.0, "Bytes of co-occurring words per distinct query of a large log.", rare=True)
-    tree_bytes: float = option(6.0, "Bytes of the tree of words per distinct query of a large log.", rare=True)
+    query_bytes: float = option(16.0, "Bytes of it per distinct query of a large log.", rare=True)
+    companion_bytes: float = option(2.5, "Bytes of co-occurring words per distinct query of a large log.", rare=True)
+    tree_bytes: float = option(5.5, "Bytes of the tree of words per distinct query of a large log.", rare=True)
+    keep_whole: float = option(20.0, "Megabytes up to which each of these is kept whole.", rare=True)
     # None: a quarter of the machine's
     memory: float | None = option(None, "Gigabytes that counting n-grams may take.", rare=True)
+    # pieces and n-grams that `halfword count` has counted, of this log or of a larger one
+    counts: Path | None = option(None, "Take the n-grams from these counts.", rare=True)
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
     drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.", rare=True)
     base: Path | None = option(None, "Take the network over from this model.")  # its pieces too
@@ -61,10 +64,17 @@ class TrainOptions:
         ):
             if value is not None and not 0 < value < math.inf:
                 raise OptionError(f"{name} must be more than 0, got {value}")
+        if not 0 <= self.keep_whole < math.inf:
+            raise OptionError(f"keep-whole must be 0 or more, got {self.keep_whole}")
         if self.background not in (SHIPPED, NO_BACKGROUND) and not self.stands:
             raise OptionError(
                 f"a background brings its own pieces and memory; with --background {self.background} keep ngram in "
-                f"--parts and leave out --best, --teacher, --memory-size, --segmentation and --vocabulary"
+                f"--parts and leave out --best, --teacher, --memory-size, --counts, --segmentation and --vocabulary"
+            )
+        if self.counts is not None and ("network" in self.parts or self.base or self.live or self.removed):
+            raise OptionError(
+                "--counts brings pieces and n-grams, which nothing else may change; "
+                "leave network out of --parts, and leave out --base, --live and --removed"
             )
         if self.best and (self.network.teachers or self.base or "network" not in self.parts):
             raise OptionError(
@@ -80,22 +90,23 @@ class TrainOptions:
         """Return the megabytes of the n-gram memory of so many distinct queries."""
         if self.memory_size is not None:
             return self.memory_size
-        return max(_SMALL_MEMORY, self.query_bytes * queries / 1e6)
+        return max(self.keep_whole, self.query_bytes * queries / 1e6)
 
     def companion_room(self, queries: int) -> float:
         """Return the megabytes of the words that co-occur in so many queries; a quarter of a size asked for."""
         if self.memory_size is not None:
             return self.memory_size / 4
-        return max(_SMALL_MEMORY, self.companion_bytes * queries / 1e6)
+        return max(self.keep_whole, self.companion_bytes * queries / 1e6)
 
     def tree_room(self, queries: int) -> float:
         """Return the megabytes of the tree of the words of so many distinct queries."""
-        return max(_SMALL_MEMORY, self.tree_bytes * queries / 1e6)
+        return max(self.keep_whole, self.tree_bytes * queries / 1e6)
 
     @property
     def stands(self) -> bool:
         """Whether the log may stand on a background: it gives pieces and memory, so nothing else may decide on them."""
         own = self.memory_size is not None or self.network.teachers or self.best or self.network.segment != _SEGMENT
+        own = own or self.counts is not None
         return self.background != NO_BACKGROUND and "ngram" in self.parts and not own
 
     @property

@@ -2,7 +2,7 @@
 
 `engine/rank/ranker.h` has the formula, `search/reference_ranker.py` the same in plain Python. The weights are those
 under which the queries that people went on to type are the likeliest: cross-entropy over the proposals and "none of
-these", at one prefix of every query and at some others. They start from weights that ship with the package
+these", at a few prefixes of every query. They start from weights that ship with the package
 (`models/ranker.json`, made by `benchmarks/ranker_prior.py` from public logs) and pay for leaving them, so a log with
 few validation rows stays near them. Requests with a context have weights of their own. These start from the weights
 without context and are fitted to rows with the queries before them; so sessions change nothing for other requests.
@@ -18,29 +18,41 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from halfword.core import metrics
 from halfword.core.model_file import Array
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow, queries_of
 from halfword.search.model import Model, import_engine, load
-from halfword.training.offers import Asked, Floats, Offers, at_hashed_prefix, at_some_prefixes, collect, join
+from halfword.training.offers import (
+    Asked,
+    Floats,
+    Offers,
+    asked_again,
+    at_hashed_prefix,
+    at_some_prefixes,
+    collect,
+    join,
+)
 from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 40_000  # validation queries that are asked at one prefix each,
-WALKED = 0.25  # and so many times as many prefixes of any length
+AGAIN = 2  # so many times again at a prefix of random length,
+WALKED = 0.25  # and so many times as many of all prefixes: long queries have most of them
+LEAST_ASKED = 2_000  # prefixes in all; few rows are asked more often
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
-_EPOCHS = 12
+_UNITS = 16  # hidden units added to those of the prior
+_EPOCHS = 20
 _BATCH = 256  # prefixes
-_RATE = 5e-3  # of Adam, at its highest
-_CLOSENESS = 10.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
+_RATE = 1e-2  # of Adam, at its highest
+_CLOSENESS = 10.0  # rows that a weight must speak for before it leaves the prior by one standard deviation
 _SESSION_EPOCHS = 20
+_SESSION_RATE = 5e-3
 _SESSION_CLOSENESS = 1.0
 _SESSION_PRIOR = 2_000.0  # rows with a context that count as much as the sessions of public logs
 _PENALTIES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)  # nats per added character
-_PARTIAL_WORTH = 0.25  # of PMRR beside MRR, when the order of the answers is chosen
+_PARTIAL_WORTH = 0.5  # of PMRR beside MRR, when the order of the answers is chosen
 _SHOWN = 10
 _FITTED = ("linear", "hidden", "hidden_bias", "output", "none")
 
@@ -96,20 +108,21 @@ class RankerWeights:
     def moved(self, start: Self, end: Self, share: float = 1.0) -> Self:
         """Return these weights changed by a share of what `end` differs from `start`.
 
-        `start` may have fewer hidden units. The weights are compared as if all features were divided by the scale of
-        `end`. Units that `start` lacks look at the same features as in `end`; their share of the output is smaller.
+        `end` and these weights may have more hidden units than `start`. The weights are compared as if all features
+        were divided by the scale of `end`. Units that only `end` has look at the same features, and say less.
         """
         begun, own = start.rescaled(end.scale), self.rescaled(end.scale)
-        known, moved = len(start.output), {}
-        for name in _FITTED:
-            change = getattr(end, name).copy()
-            change[: len(getattr(begun, name))] -= getattr(begun, name)
-            if name in ("hidden", "hidden_bias"):
-                change[:known] *= share
-            else:
-                change *= share
-            change[: len(getattr(own, name))] += getattr(own, name)
-            moved[name] = change
+        known = len(start.output)
+
+        def change(name: str) -> np.ndarray:
+            difference: np.ndarray = share * (getattr(end, name)[: len(getattr(begun, name))] - getattr(begun, name))
+            return difference
+
+        moved = {name: getattr(own, name) + change(name) for name in ("linear", "none")}
+        for name in ("hidden", "hidden_bias", "output"):
+            ours, added = getattr(own, name), getattr(end, name)[known:]
+            first = ours[:known] + change(name)
+            moved[name] = np.concatenate([first, ours[known:], added * np.float32(share if name == "output" else 1)])
         return replace(own, **moved)
 
     def rescaled(self, scale: Floats) -> Self:
@@ -140,17 +153,20 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
         session = RankerWeights.read(part="session")
         return prior.arrays() | session.arrays("ranker.session"), DEFAULT_POLICY
     alone = [TypedRow(row.query) for row in rows]
-    asked, elsewhere = at_hashed_prefix(alone), _walked(alone)
+    asked, elsewhere = at_hashed_prefix(alone), _walked(alone, AGAIN)
     offers = collect(model, asked)
-    weights = fit(prior, join([offers, collect(model, elsewhere)]))
+    start = prior.with_units(_UNITS, np.random.default_rng(1))
+    closeness = _CLOSENESS * (len(asked) + len(elsewhere)) / len(rows)  # the prefixes of a row are alike
+    weights = fit(start, join([offers, collect(model, elsewhere)]), closeness=closeness)
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, offers))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
     return arrays, _showing(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
 
 
-def _walked(rows: Sequence[TypedRow]) -> list[Asked]:
+def _walked(rows: Sequence[TypedRow], again: int = 0) -> list[Asked]:
     """Return prefixes of any length: what is shown between the prefixes that are judged must make sense too."""
-    return at_some_prefixes(rows, int(WALKED * len(rows)))
+    some = at_some_prefixes(rows, int(WALKED * len(rows)))
+    return some + asked_again(rows, max(again * len(rows), LEAST_ASKED - len(rows) - len(some)))
 
 
 def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow]) -> RankerWeights:
@@ -164,14 +180,12 @@ def _in_sessions(weights: RankerWeights, model: Model, rows: Sequence[TypedRow])
     if not with_context:
         return start
     asked = collect(model, at_hashed_prefix(with_context) + _walked(with_context))
-    return fit(start, asked, epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS)
+    return fit(start, asked, epochs=_SESSION_EPOCHS, closeness=_SESSION_CLOSENESS, rate=_SESSION_RATE)
 
 
 def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
     """Ask few rows again at prefixes of other lengths, so that there are enough of them to judge by."""
-    chance, missing = random.Random(3), max(0, JUDGED - len(rows))
-    again = [rows[number % len(rows)].query for number in range(missing)]
-    return collect(model, [Asked(query, chance.randrange(metrics.SHORTEST_PREFIX, len(query))) for query in again])
+    return collect(model, asked_again(rows, JUDGED - len(rows)))
 
 
 def _showing(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) -> Policy:
@@ -191,7 +205,14 @@ def feature_place(name: str) -> int:
     return int(import_engine().feature_names().index(name))
 
 
-def fit(prior: RankerWeights, offers: Offers, *, epochs: int = _EPOCHS, closeness: float = _CLOSENESS) -> RankerWeights:
+def fit(
+    prior: RankerWeights,
+    offers: Offers,
+    *,
+    epochs: int = _EPOCHS,
+    closeness: float = _CLOSENESS,
+    rate: float = _RATE,
+) -> RankerWeights:
     """Return the weights that make what people typed the likeliest, held near the prior."""
     chance = np.random.default_rng(0)
     starts = [(begin, min(begin + _BATCH, len(offers))) for begin in range(0, len(offers), _BATCH)]
@@ -206,7 +227,7 @@ def fit(prior: RankerWeights, offers: Offers, *, epochs: int = _EPOCHS, closenes
             gradients = _gradients(weights, _judged(weights, some, some.features), some)
             for name in _FITTED:
                 gradients[name] += closeness / len(offers) * (values[name] - getattr(prior, name))
-            values = adam.step(values, gradients, _RATE * (1 - progress))
+            values = adam.step(values, gradients, rate * (1 - progress))
     return replace(prior, **{name: value.astype(np.float32) for name, value in values.items()})
 
 
@@ -313,7 +334,7 @@ def _order(weights: RankerWeights, offers: Offers) -> float:
 
 
 def quality(weights: RankerWeights, offers: Offers, penalty: float) -> float:
-    """Return how well the answers are ordered: MRR, and a quarter of PMRR."""
+    """Return how well the answers are ordered: MRR, and half of PMRR."""
     scores = _forward(weights, offers).log_probabilities
     keys = scores - penalty * offers.features[:, feature_place("added_characters")]
     total = 0.0

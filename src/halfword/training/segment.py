@@ -72,6 +72,11 @@ class Segmenter:
         pieces: list[list[int]] = self._processor.encode(list(queries), num_threads=os.cpu_count() or 1)
         return pieces
 
+    def cut(self, query: str) -> list[int]:
+        """Return the best segmentation of one query."""
+        pieces: list[int] = self._processor.encode(query)
+        return pieces
+
     def piece(self, number: int) -> str:
         """Return the text of a piece as SentencePiece spells it."""
         text: str = self._processor.id_to_piece(number)

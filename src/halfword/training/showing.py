@@ -15,6 +15,7 @@ _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
 _WORTH_A_GLANCE = 0.05  # a suggestion that is likelier is always shown: a new query may have no better chance yet
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
+_COMMON = 2.0  # times that a text is expected in the log
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
 
@@ -63,6 +64,11 @@ def fit_showing(policy: Policy, offers: Offers, probabilities: np.ndarray, inven
     least = max((float(each) for each in glances if page.worth(each) >= enough), default=0.0)
     sober = (float(each) for each in _CHOICES if page.most_invented(least, each) <= _MOST_INVENTED)
     return replace(policy, min_probability=least, invented_min_probability=max(least, min(sober, default=1.0)))
+
+
+def with_common(policy: Policy, rows: int) -> Policy:
+    """Return the policy by which a text is common if it is expected more than once in a log of so many rows."""
+    return replace(policy, common_probability=min(_COMMON / max(rows, 1), 1.0))
 
 
 def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Page:

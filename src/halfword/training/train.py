@@ -238,6 +238,10 @@ def _memory_arrays(
         return memory_arrays(learned.standing.memory)
     if options.memory_size is not None:
         options = replace(options, memory_size=options.memory_size - taken)
+    if learned.counts is not None:
+        from halfword.training.ngram_counts import learn_from_counts
+
+        return learn_from_counts(learned.counts, memory_options(options, len(table)), bounds(output, options))
     pieces = {name: array for name, array in learned.arrays.items() if name.startswith("pieces.")}
     return learn_counted(table, pieces, memory_options(options, len(table)), bounds(output, options))
 
@@ -265,6 +269,7 @@ def _fitted(
     from halfword.training.mistyped import learn_belief
     from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
+    from halfword.training.showing import with_common
 
     rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
     features: tuple[str, ...] = ()
@@ -288,6 +293,7 @@ def _fitted(
             features = tuple(import_engine().feature_names())
             write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
             weights, policy = fit_ranker(path, rows)
+            policy = with_common(policy, data.table(Split.TRAIN).total)
             arrays = arrays | weights
             progress(Event("fitting the belief in corrections"))
             thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)

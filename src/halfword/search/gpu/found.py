@@ -45,7 +45,8 @@ class Found:
     def add(self, rows: Rows, ends: Tensor, prune: bool) -> None:
         """Record that rows end here with the scores `ends`; with `prune` only what a pruned search reaches."""
         self._best = self._steps.note_ends(self._best, rows, ends)
-        before = rows.scores if prune else torch.full_like(rows.scores, math.inf)
+        # Rounding can make an end that is all but certain likelier than what ends; it must not rule itself out.
+        before = torch.maximum(rows.scores, ends) if prune else torch.full_like(rows.scores, math.inf)
         self._ended.append(Ended(rows.prefixes, rows.hashes, ends, before, rows.links))
 
     def bounds(self) -> Tensor:
