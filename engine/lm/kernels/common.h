@@ -90,7 +90,7 @@ struct Norm {
 };
 
 template <typename Set>
-inline Norm norm_of(const float* values, std::size_t size) {
+[[gnu::noinline]] Norm norm_of(const float* values, std::size_t size) {
   Sums<Set> sums;
   Sums<Set> squares;
   for_each_part<Set>(size, [&](std::size_t place, std::size_t count, std::size_t part) {

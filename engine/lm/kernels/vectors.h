@@ -105,7 +105,7 @@ struct Sums {
   typename Set::Floats vectors[parts] = {};
 
   /// Halves are added until one number is left.
-  float total() const {
+  [[gnu::noinline]] float total() const {
     float sums[output_group];
     __builtin_memcpy(sums, vectors, sizeof(sums));
 #pragma GCC unroll 4
@@ -133,8 +133,9 @@ inline void for_each_part(std::size_t size, const Step& step) {
 #pragma GCC unroll 16
     for (std::size_t part = 0; part < Sums<Set>::parts; ++part) step(first + part * Set::lanes, Set::lanes, part);
   }
-  for_each_vector<Set>(size - first,
-                       [&](std::size_t place, std::size_t count) { step(first + place, count, place / Set::lanes); });
+  for (std::size_t part = 0; first < size; ++part, first += Set::lanes) {
+    step(first, size - first < Set::lanes ? size - first : Set::lanes, part);
+  }
 }
 
 /// 2^x with a relative error of about 1e-6, for x between −126 and 127.
