@@ -35,13 +35,13 @@ struct AnySet : Vectors<size> {
   static Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
 
   /// Read fewer values than there are lanes; the others are zeros.
-  static Floats read_some(const float* values, std::size_t count) {
+  [[gnu::noinline]] static Floats read_some(const float* values, std::size_t count) {
     Floats vector = {};
     for (std::size_t i = 0; i < count; ++i) vector[i] = values[i];
     return vector;
   }
 
-  static void write_some(const Floats& vector, std::size_t count, float* values) {
+  [[gnu::noinline]] static void write_some(const Floats& vector, std::size_t count, float* values) {
     for (std::size_t i = 0; i < count; ++i) values[i] = vector[i];
   }
 
