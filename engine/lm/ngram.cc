@@ -16,7 +16,7 @@ constexpr std::uint32_t absent = 0xFFFFFFFF;
 constexpr std::size_t sampled = 64;  // one sample per so many n-grams
 constexpr std::size_t backoff_codes = 256;
 constexpr std::size_t word_bits = 64;
-constexpr std::size_t most_listed = 32;         // pieces listed after each piece: seldom are more of them of use
+constexpr std::size_t most_listed = 64;         // pieces listed after each piece: seldom are more of them of use
 constexpr std::size_t all_listed = 128 * 1024;  // and after all pieces, so that a large vocabulary loads as fast
 constexpr float slack = 1.0F + 1e-5F;           // for what rounding takes from a bound
 
@@ -43,7 +43,7 @@ std::uint64_t ones_up_to(std::uint64_t word) {
   return word * every_byte;
 }
 
-/// Like std::popcount, which is a function call if the compiler may not assume the processor's instruction.
+/// Like std::popcount, which is a function call where the compiler may not assume the processor's instruction.
 std::size_t count_ones(std::uint64_t word) { return ones_up_to(word) >> 56; }
 
 /// The position of the nth set bit, both counted from 0 at the low end; `sums` is `ones_up_to(word)`.
@@ -72,7 +72,9 @@ std::size_t begin_of_zeros(std::span<const std::uint64_t> bits, std::size_t end)
 }
 
 /// From the sampled `position`, skip `ones` set bits, and count those of them that follow a zero: they are parents.
-Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std::size_t parents, std::size_t ones) {
+template <typename Count>
+[[gnu::always_inline]] inline Zeros skip_ones(std::span<const std::uint64_t> bits, std::size_t position,
+                                              std::size_t parents, std::size_t ones, const Count& count) {
   std::size_t index = position / word_bits;
   if (index >= bits.size()) return {};
   std::uint64_t before = index == 0 ? 1 : bits[index - 1] >> (word_bits - 1);
@@ -80,20 +82,39 @@ Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std:
   while (true) {
     const std::uint64_t word = bits[index] & wanted;
     const std::uint64_t after_zero = word & ~(bits[index] << 1 | before);
-    const std::uint64_t sums = ones_up_to(word);
-    const std::size_t found = sums >> 56;
+    const std::size_t found = count(word);
     if (found > ones) {
-      const std::size_t bit = nth_bit(word, sums, ones);
+      const std::size_t bit = nth_bit(word, ones_up_to(word), ones);
       const std::size_t end = index * word_bits + bit;
-      parents += count_ones(after_zero & below(bit));
+      parents += count(after_zero & below(bit));
       return {begin_of_zeros(bits, end), end, parents};
     }
     ones -= found;
-    parents += count_ones(after_zero);
+    parents += count(after_zero);
     before = bits[index] >> (word_bits - 1);
     wanted = ~std::uint64_t{0};
     if (++index == bits.size()) return {};
   }
+}
+
+#if defined(__x86_64__)
+
+const bool counts_fast = __builtin_cpu_supports("popcnt") != 0;
+
+/// The same with the processor's instruction, which the oldest ones do not have.
+[[gnu::target("popcnt")]] Zeros skip_ones_fast(std::span<const std::uint64_t> bits, std::size_t position,
+                                               std::size_t parents, std::size_t ones) {
+  return skip_ones(bits, position, parents, ones,
+                   [](std::uint64_t word) { return static_cast<std::size_t>(__builtin_popcountll(word)); });
+}
+
+#endif
+
+Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std::size_t parents, std::size_t ones) {
+#if defined(__x86_64__)
+  if (counts_fast) return skip_ones_fast(bits, position, parents, ones);
+#endif
+  return skip_ones(bits, position, parents, ones, count_ones);
 }
 
 /// Where the entry of a piece is among sorted ones, or `absent`. Nothing is guessed: where the search goes on is

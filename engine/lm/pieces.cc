@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <queue>
+#include <utility>
 
 #include "sort.h"
 
@@ -216,7 +217,9 @@ std::vector<PieceId> Pieces::segment_bpe(std::string_view escaped) const {
     place += character.size();
     symbols.push_back({character, find(character), index - 1, place < escaped.size() ? index + 1 : -1});
   }
-  std::priority_queue<Merge> agenda;
+  std::vector<Merge> room;
+  room.reserve(symbols.size());
+  std::priority_queue<Merge> agenda({}, std::move(room));
   const auto consider = [&](int left, int right) {
     if (left < 0 || right < 0) return;
     const Symbol& first = symbols[static_cast<std::size_t>(left)];
@@ -241,6 +244,7 @@ std::vector<PieceId> Pieces::segment_bpe(std::string_view escaped) const {
     consider(merge.left, left.next);
   }
   std::vector<PieceId> pieces;
+  pieces.reserve(symbols.size());
   for (const Symbol& symbol : symbols) {
     if (symbol.text.empty()) continue;
     if (symbol.piece == no_piece) {

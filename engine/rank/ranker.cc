@@ -42,9 +42,10 @@ RankerWeights::RankerWeights(const ModelFile& file, const std::string& part) {
 void RankerWeights::add(std::size_t feature, float value, Sums& sums) const {
   const std::size_t units = output_.size();
   const float scaled = (value - mean_[feature]) / scale_[feature];
-  const float* row = hidden_.data() + feature * units;
+  const float* const row = hidden_.data() + feature * units;
+  float* const __restrict hidden = sums.hidden.data();  // no other array is this one
   sums.linear += linear_[feature] * scaled;
-  for (std::size_t unit = 0; unit < units; ++unit) sums.hidden[unit] += row[unit] * scaled;
+  for (std::size_t unit = 0; unit < units; ++unit) hidden[unit] += row[unit] * scaled;
 }
 
 double RankerWeights::worth_of(Sums& sums) const {

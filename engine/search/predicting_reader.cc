@@ -84,7 +84,8 @@ std::span<const LikelyPiece> PredictingReader::find_likely(std::uint32_t row, co
   const float normaliser = buffers_.predictions.normalisers[row];
   const auto least = static_cast<float>(std::clamp(wanted.least + normaliser - slack, -1e30, 1e30));
   LikelyPieces& likely = buffers_.likely;
-  const float guess = likely_least(logits, wanted.most);
+  // Where something is asked for already, few pieces are above it.
+  const float guess = std::isinf(wanted.least) ? likely_least(logits, wanted.most) : no_bound;
   likely.reset(std::max(least, guess), wanted.most);
   offer_above(logits, wanted.choice);
   if (guess > least &&

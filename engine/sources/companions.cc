@@ -96,9 +96,9 @@ std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> 
     places.push_back({place(range.first), place(range.last)});
     most += places.back().last - places.back().first;
   }
-  thread_local std::vector<double> kept;
-  std::vector<double>& weights = kept;  // by word: all 0 between two calls, for there may be many
-  if (weights.size() < size()) weights.resize(size());
+  thread_local std::vector<double> kept;  // by word: all 0 between two calls, for there may be many
+  if (kept.size() < size()) kept.resize(size());
+  double* const weights = kept.data();
   std::vector<Weighed> found;
   found.reserve(most);
   for (std::size_t i = 0; i < context.size(); ++i) {
