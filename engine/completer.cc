@@ -49,6 +49,7 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
   if (file.holds("words.tree.letter") && file.holds("belief.linear")) {
     corrections_.emplace(file, *popular_);
     belief_.emplace(file);
+    if (file.holds("pinyin.letter")) homophones_.emplace(file, *popular_);
   }
   if (file.holds("order.places")) other_order_.emplace(file, *popular_);
   if (file.holds("pinyin.position")) pinyin_.emplace(file, *popular_);
@@ -142,7 +143,11 @@ std::vector<Reading> Completer::corrections_of(const Request& request, const Liv
   if (!request.options.typos || !corrections_) return {};
   // Where many queries go on from the text as typed, it is what was meant.
   if (CurrentQueries(*popular_, nullptr, live).are_begun(request.typed, policy_.corrected_most_queries)) return {};
-  return corrections_->readings_of(request.typed, policy_);
+  std::vector<Reading> readings = corrections_->readings_of(request.typed, policy_);
+  if (homophones_) {
+    for (Reading& each : homophones_->readings_of(request.typed, policy_)) readings.push_back(std::move(each));
+  }
+  return readings;
 }
 
 Proposals Completer::gather(std::span<const Reading> readings, const Session& session, const SearchOptions& options,

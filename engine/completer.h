@@ -11,6 +11,7 @@
 #include "rank/ranker.h"
 #include "readings/corrections.h"
 #include "readings/folding.h"
+#include "readings/homophones.h"
 #include "request.h"
 #include "search/generation_cache.h"
 #include "search/model_search.h"
@@ -94,6 +95,7 @@ class Completer {
   std::optional<FoldedQueries> folded_;
   std::optional<WrittenForms> written_;
   std::optional<Corrections> corrections_;
+  std::optional<Homophones> homophones_;
   std::optional<OtherOrder> other_order_;
   std::optional<Pinyin> pinyin_;
   std::optional<ModelSearch> model_;

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from halfword import load
 from halfword.core.policy import Policy
+from halfword.core.words import words_in
 from halfword.search.reference import read_arrays
 from halfword.search.reference_ranker import KnownWords, PlainPipeline, PlainRanker
 from tests.toy import SHOWS_ALL
@@ -27,5 +28,5 @@ def plain_over_memory(path: Path, counts: Mapping[str, int], policy: Policy) -> 
         lambda prefix, options, surplus, others, context: search.complete(prefix, options),
         ranker_of(path),
         policy,
-        KnownWords({word for query in counts for word in query.split()}),
+        KnownWords({word for query in counts for word in words_in(query)}),
     )

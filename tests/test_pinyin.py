@@ -3,18 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfword import SearchOptions, load
-from halfword.core.options import UNFILTERED
-from halfword.search.model import Model
+from halfword.core.options import UNFILTERED, Typos
+from halfword.core.policy import Policy
+from halfword.core.words import is_han
+from halfword.search.model import Model, engine_options
+from halfword.search.reference_homophones import PlainHomophones
 from halfword.search.reference_pinyin import PlainPinyin
 from halfword.training.pinyin import learn_pinyin
 from tests.plain import UNBOUNDED, plain_over_memory
-from tests.toy import Toy, write_toy
+from tests.toy import SHOWS_ALL, Toy, write_toy
 
 POLICY = replace(UNBOUNDED, folded_most_queries=0.0)  # no search from a text without its apostrophes
 pytestmark = pytest.mark.engine
@@ -96,3 +100,59 @@ def test_the_engine_equals_the_plain_pipeline(
     scores = {each.text: each.score for each in found if each.text in spelled and not each.text.startswith(typed)}
     assert scores.keys() == {each.text for each in others}
     assert [scores[each.text] for each in others] == pytest.approx([each.score for each in others], abs=1e-3)
+
+
+HOMOPHONES = {"手机": 30, "手机壳": 9, "首都机场": 5, "天气预报": 40, "天气": 9}
+SOUNDS = {
+    "shou": "手首",
+    "ji": "机击鸡",
+    "ke": "壳",
+    "du": "都",
+    "chang": "场",
+    "tian": "天",
+    "qi": "气汽",
+    "yu": "预",
+    "bao": "报",
+}
+SYLLABLES = {letter: syllable for syllable, letters in SOUNDS.items() for letter in letters}
+CHINESE = st.text("手首机击壳a", min_size=1, max_size=4).filter(is_han)
+
+
+def mistaken(path: Path, counts: Mapping[str, int], policy: Policy) -> Model:
+    """A model whose characters all have one pronunciation, also those that no query has."""
+    spelled = {query: [SYLLABLES.get(letter, letter) for letter in query] for query in counts}
+    parts = ("popular", "ngram")
+    toy = Toy(parts=parts, counts=dict(counts), policy=policy, mistakes=True, pinyin=spelled, heard=SYLLABLES)
+    return load(write_toy(path / "toy.halfword", toy), cache=False)
+
+
+def corrections(model: Model, typed: str) -> list[tuple[Any, ...]]:
+    return list(model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO))))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("手击", "手机"), ("天汽预报", "天气预报"), ("首击", "手机"), ("手鸡壳", "手机壳"), ("手场", None), ("手", None)],
+)
+def test_a_character_that_sounds_the_same_is_corrected(tmp_path: Path, typed: str, meant: str | None) -> None:
+    found = corrections(mistaken(tmp_path, HOMOPHONES, SHOWS_ALL), typed)
+    assert [each[0] for each in found[:1]] == [meant] * (meant is not None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    counts=st.dictionaries(
+        st.text("手首机击壳a", min_size=1, max_size=4).filter(is_han), st.integers(1, 9), min_size=1
+    ),
+    typed=st.text("手首机击壳a", max_size=4),
+)
+def test_the_engine_equals_the_plain_homophones(
+    tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], typed: str
+) -> None:
+    policy = replace(SHOWS_ALL, corrected_most_queries=1e6)
+    found = corrections(mistaken(tmp_path_factory.mktemp("homophones"), counts, policy), typed)
+    spelled = {query: [SYLLABLES.get(letter, letter) for letter in query] for query in counts}
+    expected = PlainHomophones(counts, spelled, policy, SYLLABLES).corrections(typed)
+    assert [each[0] for each in found] == [each.text for each in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one[1:] == pytest.approx(other[1:], abs=1e-6)

@@ -120,7 +120,7 @@ def test_a_tree_that_is_too_large_is_made_of_words_that_were_typed_more_often() 
     words = WordColumns.of(QueryTable.of(counts))
     assert word_tree_of(words, (), 1, 1.0) == word_tree(counts)
     assert word_tree_of(words, (), 1, 0.003) == word_tree(counts, (), 2)
-    assert word_tree_of(words, (), 1, 0.002) == word_tree(counts, (), 4)
+    assert word_tree_of(words, (), 1, 0.002) == word_tree(counts, (), 3)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -60,6 +60,7 @@ class Toy:
     pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
     mistakes: bool = False  # corrected, where popularity is a part
     pinyin: Mapping[str, list[str]] = field(default_factory=dict)  # what is typed for every character of a query
+    heard: Mapping[str, str] = field(default_factory=dict)  # and for other characters
     order: int = 0  # queries that are listed of every word, to find them in another order; 0: none
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
@@ -85,7 +86,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         if toy.mistakes:
             arrays |= word_tree(toy.counts) | Channel.read().arrays() | prior_arrays()
         arrays |= learn_order(toy.counts, toy.order) if toy.order else {}
-        arrays |= pinyin_arrays(toy.counts, toy.pinyin)
+        arrays |= pinyin_arrays(toy.counts, toy.pinyin, toy.heard)
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():
         arrays[name] = Array("F32", np.array(values, "<f4").tobytes())

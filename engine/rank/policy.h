@@ -56,6 +56,7 @@ struct Policy {
   double corrected_count{};
   double corrected_beam_factor{};
   double corrected_network{};
+  double corrected_homophone_cost{};
   double corrected_word_slack{};
   double corrected_least_gain{};
   double corrected_unknown_count{};

@@ -56,6 +56,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"corrected_count", &Policy::corrected_count},
     PolicyField{"corrected_beam_factor", &Policy::corrected_beam_factor},
     PolicyField{"corrected_network", &Policy::corrected_network},
+    PolicyField{"corrected_homophone_cost", &Policy::corrected_homophone_cost},
     PolicyField{"corrected_word_slack", &Policy::corrected_word_slack},
     PolicyField{"corrected_least_gain", &Policy::corrected_least_gain},
     PolicyField{"corrected_unknown_count", &Policy::corrected_unknown_count},

@@ -88,6 +88,7 @@ export const POLICY = {
   corrected_count: [6.0, 1.0, 100.0],
   corrected_beam_factor: [0.1, 0.01, 100.0],
   corrected_network: [0.0, 0.0, 1.0],
+  corrected_homophone_cost: [4.0, 0.0, 30.0],
   corrected_word_slack: [6.0, 0.0, 30.0],
   corrected_least_gain: [-10.0, -30.0, 30.0],
   corrected_unknown_count: [0.1, 1e-06, 1.0],

@@ -69,6 +69,7 @@ class Policy:
     corrected_beam_factor: float = 0.1  # the beam of their search, as a multiple of SearchOptions.beam
     corrected_network: float = 0.0  # 1: the network is asked for them as for the text as typed; 0: the memory alone, if
     # there is one (measured)
+    corrected_homophone_cost: float = 4.0  # nats of a Chinese character that was mistaken for one that sounds the same
     corrected_word_slack: float = 6.0  # nats by which a near word, less its mistakes, may be rarer than the typed one
     corrected_least_gain: float = -10.0  # nats by which a correction must be likelier than the text as typed
     corrected_unknown_count: float = 0.1  # how often a word was typed, so to say, that nobody typed
@@ -163,6 +164,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "corrected_count": (1.0, 100.0),
     "corrected_beam_factor": _FACTOR,
     "corrected_network": (0.0, 1.0),
+    "corrected_homophone_cost": (0.0, 30.0),
     "corrected_word_slack": (0.0, 30.0),
     "corrected_least_gain": (-30.0, 30.0),
     "corrected_unknown_count": (1e-6, 1.0),

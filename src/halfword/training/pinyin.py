@@ -7,7 +7,7 @@ A query has these keys: all of it as pinyin (`shouji`), the first letters alone 
 characters as they are with the rest as pinyin (`手ji`). Only the most typed queries have keys.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from heapq import nsmallest
 from typing import Any, cast
@@ -37,11 +37,20 @@ def learn_pinyin(counts: Mapping[str, int]) -> dict[str, Array]:
         query: [each.lower() for each in lazy_pinyin(query, errors=cast(Any, list))]  # others one by one
         for _, query in nsmallest(_MOST, chinese)
     }
-    return pinyin_arrays(counts, spelled)
+    heard = {letter: lazy_pinyin(letter)[0] for letter in _common_characters()}
+    return pinyin_arrays(counts, spelled, heard)
 
 
-def pinyin_arrays(counts: Mapping[str, int], spelled: Mapping[str, Syllables]) -> dict[str, Array]:
-    """Return the index of queries of which it is known how they are typed."""
+def _common_characters() -> str:
+    """Return the 3,755 commonest characters: the first level of GB 2312."""
+    codes = (bytes([row, column]) for row in range(0xB0, 0xD8) for column in range(0xA1, 0xFF))
+    return b"".join(codes).decode("gb2312", errors="ignore")
+
+
+def pinyin_arrays(
+    counts: Mapping[str, int], spelled: Mapping[str, Syllables], others: Mapping[str, str] | None = None
+) -> dict[str, Array]:
+    """Return the index of queries of which it is known how they are typed, and how their characters and others are."""
     by_key: dict[str, list[str]] = defaultdict(list)
     for query, syllables in spelled.items():
         if len(syllables) == len(query):
@@ -60,6 +69,29 @@ def pinyin_arrays(counts: Mapping[str, int], spelled: Mapping[str, Syllables]) -
     return {
         **{name.replace("popular", "pinyin"): Array(dtype, data) for name, (dtype, data) in index.items()},
         "pinyin.position": Array("U32", order.astype("<u4").tobytes()),
+        **_character_arrays({**(others or {}), **_heard(counts, spelled)}),
+    }
+
+
+def _heard(counts: Mapping[str, int], spelled: Mapping[str, Syllables]) -> dict[str, str]:
+    """Return what is typed most for every Chinese character of some queries."""
+    often: Counter[tuple[str, str]] = Counter()
+    for query, syllables in spelled.items():
+        if len(syllables) == len(query):
+            for letter, syllable in zip(query, syllables, strict=True):
+                if is_han(letter):
+                    often[letter, syllable] += counts[query]
+    return {letter: syllable for (letter, syllable), _ in sorted(often.items(), key=lambda each: (each[1], each[0]))}
+
+
+def _character_arrays(heard: Mapping[str, str]) -> dict[str, Array]:
+    letters = sorted(heard)
+    syllables = [heard[letter].encode() for letter in letters]
+    begin = np.cumsum([0, *map(len, syllables)])
+    return {
+        "pinyin.letter": Array("U32", np.array([ord(letter) for letter in letters], "<u4").tobytes()),
+        "pinyin.syllable": Array("U8", b"".join(syllables)),
+        "pinyin.syllable_begin": Array("U32", begin.astype("<u4").tobytes()),
     }
 
 
