@@ -18,7 +18,8 @@ constexpr std::size_t backoff_codes = 256;
 constexpr std::size_t word_bits = 64;
 constexpr std::size_t most_listed = 64;         // pieces listed after each piece: seldom are more of them of use
 constexpr std::size_t all_listed = 128 * 1024;  // and after all pieces, so that a large vocabulary loads as fast
-constexpr float slack = 1.0F + 1e-5F;           // for what rounding takes from a bound
+constexpr std::size_t largest_table = 8 * 1024 * 1024;  // pairs of pieces that are indexed, in 2 MB
+constexpr float slack = 1.0F + 1e-5F;                   // for what rounding takes from a bound
 
 void require(bool fits, const std::string& what) {
   if (!fits) throw ModelFileError("the n-gram memory is damaged (" + what + "); train it again");
@@ -228,7 +229,33 @@ Ngram::Ngram(const ModelFile& file)
   }
 }
 
+/// Note for each pair of pieces whether it is an n-gram, and how many are before it, where there is room for it.
+void Ngram::index_pairs() {
+  const std::size_t words = (vocabulary() + word_bits - 1) / word_bits;
+  if (children_.empty() || vocabulary() * words * word_bits > largest_table) return;
+  pairs_.resize(vocabulary() * words);
+  for (PieceId piece = 0; piece < vocabulary(); ++piece) {
+    const std::span<PairWord> own = std::span(pairs_).subspan(piece * words, words);
+    visit_entries(levels_.front(), first_[piece],
+                  [&](PieceId next, float) { own[next / word_bits].bits |= std::uint64_t{1} << (next % word_bits); });
+    std::size_t before = 0;
+    for (PairWord& word : own) {
+      word.before = before;
+      before += count_ones(word.bits);
+    }
+  }
+}
+
+/// The number of the n-gram of two pieces, or `absent`.
+std::uint32_t Ngram::find_pair(PieceId piece, PieceId next) const {
+  const PairWord& word = pairs_[piece * (pairs_.size() / vocabulary()) + next / word_bits];
+  const std::size_t bit = next % word_bits;
+  if ((word.bits >> bit & 1) == 0) return absent;
+  return first_[piece].first + static_cast<std::uint32_t>(word.before + count_ones(word.bits & below(bit)));
+}
+
 void Ngram::list_likely() {
+  index_pairs();
   listed_ = children_.empty() ? 0 : std::min({most_listed, vocabulary() - 1, all_listed / vocabulary()});
   lists_.resize(vocabulary() * listed_);
   std::vector<LikelyPiece> likely;
@@ -313,8 +340,10 @@ NgramContext Ngram::weighed(std::size_t length, const Found& found, float peak_o
   return {found.first, found.last, backoff, scale, peak, scale * gains.ending};
 }
 
-/// The number of the n-gram (context, piece) in its level, or `absent`.
-std::uint32_t Ngram::find(std::size_t level, const NgramContext& context, PieceId piece) const {
+/// The number of the n-gram of a state's context and a piece in its level, or `absent`.
+std::uint32_t Ngram::find(std::size_t level, const NgramState& state, PieceId piece) const {
+  if (level == 0 && !pairs_.empty()) return find_pair(state.last, piece);
+  const NgramContext& context = state.contexts[level];
   const std::size_t count = context.last - context.first;
   const std::uint32_t found = !levels_[level].narrow.empty()
                                   ? find_entry(levels_[level].narrow.subspan(context.first, count), code_bits_, piece)
@@ -340,7 +369,7 @@ NgramState Ngram::advance(const NgramState& state, PieceId piece) const {
   for (std::size_t length = 2; length <= longest; ++length) {
     const NgramContext& before = state.contexts[length - 2];
     if (before.empty()) continue;
-    const std::uint32_t node = find(length - 2, before, piece);
+    const std::uint32_t node = find(length - 2, state, piece);
     found[length - 1].node = node;
     if (node != absent) prefetch_at(children_[length - 1].samples, node / sampled * 2);
   }
@@ -407,15 +436,15 @@ float Ngram::probability(const NgramState& state, PieceId piece) const {
   for (std::size_t index = 0; index < levels_.size(); ++index) {
     const NgramContext& context = state.contexts[index];
     if (context.empty()) continue;
-    const float gained = piece == end_ ? context.ending : context.scale * gain_of(index, context, piece);
+    const float gained = piece == end_ ? context.ending : context.scale * gain_of(index, state, piece);
     probability = probability * context.backoff + gained;
   }
   return probability;
 }
 
-/// The gain of a piece after a context; 0 if no n-gram goes on with it.
-float Ngram::gain_of(std::size_t index, const NgramContext& context, PieceId piece) const {
-  const std::uint32_t node = find(index, context, piece);
+/// The gain of a piece after a context that has n-grams; 0 if none of them goes on with it.
+float Ngram::gain_of(std::size_t index, const NgramState& state, PieceId piece) const {
+  const std::uint32_t node = find(index, state, piece);
   if (node == absent) return 0.0F;
   const Level& level = levels_[index];
   const std::uint32_t entry = level.narrow.empty() ? level.wide[node] : level.narrow[node];
@@ -471,7 +500,7 @@ float Ngram::with_shorter(float sum, PieceId piece, std::size_t length, const Ng
     const NgramContext& context = state.contexts[length - 1];
     if (context.empty()) continue;
     if ((sum + shares.left[length] * context.peak) * slack < least) return -1.0F;
-    sum += shares.scales[length - 1] * gain_of(length - 1, context, piece);
+    sum += shares.scales[length - 1] * gain_of(length - 1, state, piece);
   }
   return sum;
 }

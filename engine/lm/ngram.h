@@ -180,11 +180,19 @@ class Ngram {
     std::size_t parents_before = 0;  // n-grams with children before it
   };
 
+  /// Which of 64 pieces follow another one, and how many follow it that come before these.
+  struct PairWord {
+    std::uint64_t bits = 0;
+    std::size_t before = 0;
+  };
+
   Shares shares_of(const NgramState& state) const;
   void seek(std::size_t length, Found& found) const;
   NgramContext weighed(std::size_t length, const Found& found, float peak_of_shorter) const;
-  std::uint32_t find(std::size_t level, const NgramContext& context, PieceId piece) const;
-  float gain_of(std::size_t index, const NgramContext& context, PieceId piece) const;
+  void index_pairs();
+  std::uint32_t find_pair(PieceId piece, PieceId next) const;
+  std::uint32_t find(std::size_t level, const NgramState& state, PieceId piece) const;
+  float gain_of(std::size_t index, const NgramState& state, PieceId piece) const;
   void add_touched(std::size_t length, const NgramState& state, const Shares& shares, NgramScratch& scratch) const;
   float most_by(std::size_t length, const NgramState& state, const Shares& shares) const;
   float with_shorter(float sum, PieceId piece, std::size_t length, const NgramState& state, const Shares& shares,
@@ -206,6 +214,7 @@ class Ngram {
   std::vector<Children> children_;   // children_[i] holds the children of the n-grams of order i + 1
   std::vector<NgramContext> first_;  // the contexts of one piece, by piece
   std::vector<PieceId> by_unigram_;  // all pieces, the most frequent first
+  std::vector<PairWord> pairs_;      // by piece: all others, 64 at a time; empty where it would be too large
   std::size_t listed_ = 0;           // pieces listed after each piece
   std::vector<LikelyPiece> lists_;   // by piece: the likeliest after it alone, best first
 };
