@@ -440,16 +440,18 @@ def ask_on_a_new_connection(port: int, prefix: str) -> socket.socket:
 def test_who_hangs_up_while_waiting_is_not_computed(make_model: MakeModel, tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     with slow_server(make_model(COUNTS), asked, queue=128) as port:
-        connections = []
-        for prefix in ("first", "stays", "leaves"):
-            connections.append(ask_on_a_new_connection(port, prefix))
-            time.sleep(0.05)
-        connections[2].close()
-        for connection in connections[:2]:
+        connections = [ask_on_a_new_connection(port, "first")]
+        while not asked.exists():
+            time.sleep(0.01)
+        connections += [ask_on_a_new_connection(port, prefix) for prefix in ("stays", "leaves")]
+        connections.pop().close()
+        (tmp_path / "go").touch()
+        for connection in connections:
             assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
             connection.close()
-        time.sleep(0.4)  # long enough for a third
-        assert asked.read_text().split() == ["first", "stays"]
+        with ask_on_a_new_connection(port, "last") as connection:
+            assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+        assert asked.read_text().split() == ["first", "stays", "last"]
 
 
 def test_a_crowd_of_new_connections_is_refused_while_completions_are_slow(
