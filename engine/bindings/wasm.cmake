@@ -7,7 +7,7 @@ list(JOIN exported "," exported)
 
 # Small where it does not matter for speed, because every visitor downloads it. emscripten's own -Os inlines nothing at
 # all, so its parts are named one by one.
-set(small -O2 -mllvm -inline-threshold=20 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
+set(small -O2 -mllvm -inline-threshold=10 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
 set(hot ${engine_sources})
 list(FILTER hot INCLUDE REGEX
   "engine/(lm/(language_model|linear|lstm|ngram|state_cache)|search/(frontier|memory_reader|predicting_reader|search|start_reader))\\.cc")
