@@ -11,32 +11,16 @@ void Frontier::reset(std::size_t beam) {
   beam_ = beam;
 }
 
-namespace {
-
-/// The place of a child among sorted ones, from `first` on. Scores alone are compared in the loop, so that nothing is
-/// guessed there; equal ones are rare.
-std::vector<Child>::iterator place_of(std::vector<Child>& waiting, std::size_t first, const Child& child) {
-  for (std::size_t left = waiting.size() - first; left > 0;) {
-    const std::size_t half = (left + 1) / 2;
-    first += waiting[first + half - 1].score < child.score ? half : 0;
-    left -= half;
-  }
-  while (first < waiting.size() && waiting[first] < child) ++first;
-  return waiting.begin() + static_cast<std::ptrdiff_t>(first);
-}
-
-}  // namespace
-
 std::optional<Child> Frontier::offer(std::size_t length, const Child& child) {
   Level& level = level_at(length);
   std::vector<Child>& waiting = level.waiting;
   if (level.taken + waiting.size() < beam_) {
-    waiting.insert(place_of(waiting, 0, child), child);
+    waiting.insert(std::lower_bound(waiting.begin(), waiting.end(), child), child);
     return std::nullopt;
   }
   if (waiting.empty() || !(waiting.front() < child)) return child;
   const Child worst = waiting.front();
-  const auto place = place_of(waiting, 1, child);
+  const auto place = std::lower_bound(waiting.begin() + 1, waiting.end(), child);
   *std::move(waiting.begin() + 1, place, waiting.begin()) = child;
   return worst;
 }
