@@ -36,13 +36,29 @@ def open_words(path: Path):  # type: ignore[no-untyped-def]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(queries=QUERIES, typed=st.lists(st.sampled_from([*WORDS, "", "r", "x"]), max_size=4), count=st.integers(0, 4))
-def test_it_equals_the_formula(queries: list[str], typed: list[str], count: int, tmp_path: Path) -> None:
+@given(
+    queries=QUERIES,
+    typed=st.lists(st.sampled_from([*WORDS, "", "r", "x"]), max_size=4),
+    count=st.integers(0, 4),
+    most_met=st.sampled_from([0, 1, 2, 3, 1000]),
+)
+def test_it_equals_the_formula(queries: list[str], typed: list[str], count: int, most_met: int, tmp_path: Path) -> None:
     prefix = " ".join(typed)
     words = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
-    found, expected = words.complete(prefix, policy_for(count)), PlainCompanions(queries).complete(prefix, count)
+    policy = policy_for(count)
+    policy.companions_most_met = most_met
+    found, expected = words.complete(prefix, policy), PlainCompanions(queries).complete(prefix, count, most_met)
     assert [chance for _, chance in found] == pytest.approx([chance for _, chance in expected])
     assert dict(found) == pytest.approx(dict(expected)) or len({round(chance, 9) for _, chance in found}) < len(found)
+
+
+def test_a_word_that_met_too_many_of_the_words_that_may_come_is_not_asked(tmp_path: Path) -> None:
+    queries = ["the rome", "the paris", "the madrid", "hotels madrid"]
+    words = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
+    policy = policy_for(3)
+    policy.companions_most_met = 2
+    assert [text for text, _ in words.complete("hotels the ", policy)] == ["hotels the madrid"]
+    assert [text for text, _ in words.complete("hotels the r", policy)] == ["hotels the rome"]  # of these it met one
 
 
 def test_a_query_counts_once_however_often_it_was_typed_and_long_ones_not_at_all() -> None:

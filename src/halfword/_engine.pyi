@@ -67,6 +67,7 @@ class Policy:
     companions_most_queries: float
     companions_half_trust: float
     companions_most_words: float
+    companions_most_met: float
     companions_end_hits: float
     companions_end_trials: float
     spellings_most_queries: float

@@ -36,6 +36,8 @@ class Policy:
     companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
+    companions_most_met: float = 1000.0  # a word that stood beside more of the words that may come is not asked: it
+    # says little and takes long (measured)
     companions_end_hits: float = 0.3  # prior of how often a word ends a query: so many hits
     companions_end_trials: float = 1.0  # in so many trials
     spellings_most_queries: float = 10.0  # other spellings are asked where fewer queries than this go on (measured)
@@ -138,6 +140,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "companions_most_queries": _COUNT,
     "companions_half_trust": (1e-3, 1e6),
     "companions_most_words": (1.0, 100.0),
+    "companions_most_met": _COUNT,
     "companions_end_hits": (0.0, 100.0),
     "companions_end_trials": (1e-3, 100.0),
     "spellings_most_queries": (0.0, 1000.0),
