@@ -50,23 +50,38 @@ std::string_view Companions::word(std::size_t index) const {
   return {text_.data() + begin_[index], begin_[index + 1] - begin_[index]};
 }
 
+/// The number of the first word that is not before `part`, or, of those, that does not begin with it.
+std::size_t Companions::bound(std::string_view part, bool beyond) const {
+  std::size_t low = 0;
+  std::size_t high = size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const int order = word(middle).substr(0, part.size()).compare(part);
+    if (order < 0 || (beyond && order == 0)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /// The words that begin with `part`.
 Companions::Range Companions::beginning_with(std::string_view part) const {
-  const auto bound = [&](const auto& is_before) {
-    std::size_t low = 0;
-    std::size_t high = size();
-    while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (is_before(word(middle).substr(0, part.size()))) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  };
-  return {bound([&](std::string_view start) { return start < part; }),
-          bound([&](std::string_view start) { return start <= part; })};
+  return {bound(part, false), bound(part, true)};
+}
+
+/// The number of a word; that of no word, `size()`, if it is not listed.
+std::size_t Companions::find(std::string_view wanted) const {
+  const std::size_t place = bound(wanted, false);
+  return place < size() && word(place) == wanted ? place : size();
+}
+
+/// Whether two words were typed together; a word that is not listed was with none.
+bool Companions::together(std::size_t one, std::size_t other) const {
+  if (one == size() || other == size()) return false;
+  const auto list = companion_.subspan(first_[one], first_[one + 1] - first_[one]);
+  return std::binary_search(list.begin(), list.end(), other);
 }
 
 /// The different words of a text that have companions, the last first; not all of a very long one.
@@ -81,6 +96,11 @@ std::vector<std::size_t> Companions::known_words(std::string_view text, std::siz
     if (std::find(known.begin(), known.end(), range.first) == known.end()) known.push_back(range.first);
   }
   return known;
+}
+
+/// How often a word ends the queries that hold it.
+double Companions::ending(std::size_t index, const Policy& policy) const {
+  return (ended_[index] + policy.companions_end_hits) / (typed_[index] + policy.companions_end_trials);
 }
 
 /// The companions of a context among the words of a range, and how likely each is beside it.
@@ -113,6 +133,25 @@ std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> 
   return found;
 }
 
+bool Companions::is_odd(std::string_view text, std::size_t matched, const Policy& policy) const {
+  std::size_t begin = text.substr(0, matched + 1).rfind(' ') + 1;  // of the first word that is not typed whole
+  if (begin == 0 && text.find(' ') == std::string_view::npos) return false;  // a single word
+  std::size_t before = size();
+  if (begin > 0) {
+    const std::string_view typed = text.substr(0, begin - 1);
+    before = find(typed.substr(typed.rfind(' ') + 1));
+  }
+  while (true) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t index = find(text.substr(begin, end - begin));
+    if (begin > 0 && !together(before, index)) return true;
+    before = index;
+    if (end == text.size()) break;
+    begin = end + 1;
+  }
+  return ending(before, policy) < policy.odd_ending;
+}
+
 void Companions::propose(const Question& question, Proposals& proposals) const {
   const Policy& policy = question.policy;
   if (proposals.facts.longer_distinct > policy.companions_most_queries) return;
@@ -134,8 +173,7 @@ void Companions::propose(const Question& question, Proposals& proposals) const {
   std::vector<std::pair<double, std::size_t>> best;
   for (const auto& [index, weight] : weighed) {
     if (word(index).size() == part.size()) continue;  // the prefix itself
-    const double ends = (ended_[index] + policy.companions_end_hits) / (typed_[index] + policy.companions_end_trials);
-    best.emplace_back(-(weight + left * typed_[index]) / total * ends, index);
+    best.emplace_back(-(weight + left * typed_[index]) / total * ending(index, policy), index);
   }
   const std::size_t kept = std::min(static_cast<std::size_t>(policy.page), best.size());
   std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());

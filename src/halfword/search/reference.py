@@ -381,6 +381,19 @@ class PlainCompanions:
         ]
         return sorted(found, key=lambda each: (-each[1], each[0].encode()))[:count]
 
+    def is_odd(self, text: str, matched: int, policy: Policy = DEFAULT_POLICY) -> bool:
+        """Tell whether a text reads oddly from the first word on that is not typed whole.
+
+        Two neighbours were never typed together, or it stops after a word that seldom ends a query.
+        """
+        words, begun = text.split(" "), text[: matched + 1].count(" ")
+        neighbours = [(words[place - 1], words[place]) for place in range(max(begun, 1), len(words))]
+        if not all(self._together(*pair) for pair in neighbours):
+            return True
+        hits, trials = policy.companions_end_hits, policy.companions_end_trials
+        ends = (self._ended.count(words[-1]) + hits) / (self._typed(words[-1]) + trials)
+        return len(words) > 1 and ends < policy.odd_ending
+
     def _weight(self, one: str, word: str) -> float:
         met = sum(self._together(one, other) for other in self._words)
         share = self._typed(word) / sum(map(self._typed, self._words))
