@@ -68,6 +68,9 @@ def test_the_engine_finds_the_same_texts_odd(queries: list[str], words: list[str
         ("red wine", " glasses", False),  # how it begins is the user's own
         ("bl", "ue", False),  # a single word
         ("red ", "shoes for", True),  # nobody stops there
+        ("red shoes f", "or men", False),
+        ("wine for ", "kids", True),  # nobody has wine and kids
+        ("for ", "kids", False),
         ("", "for", False),
         ("xyz ", "shoes", True),
     ],

@@ -133,23 +133,35 @@ std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> 
   return found;
 }
 
+/// Whether a word joins others: it seldom ends a query.
+bool Companions::joins(std::size_t index, const Policy& policy) const {
+  return index != size() && ending(index, policy) < policy.odd_ending;
+}
+
 bool Companions::is_odd(std::string_view text, std::size_t matched, const Policy& policy) const {
   std::size_t begin = text.substr(0, matched + 1).rfind(' ') + 1;  // of the first word that is not typed whole
   if (begin == 0 && text.find(' ') == std::string_view::npos) return false;  // a single word
-  std::size_t before = size();
-  if (begin > 0) {
-    const std::string_view typed = text.substr(0, begin - 1);
-    before = find(typed.substr(typed.rfind(' ') + 1));
+  constexpr std::size_t none = SIZE_MAX;
+  std::size_t before = none;  // the word before
+  std::size_t joined = none;  // the last one that does not join others
+  for (std::size_t end = begin; end > 0 && joined == none;) {
+    const std::size_t start = end == 1 ? 0 : text.rfind(' ', end - 2) + 1;
+    const std::size_t index = find(text.substr(start, end - 1 - start));
+    if (before == none) before = index;
+    if (!joins(index, policy)) joined = index;
+    end = start;
   }
   while (true) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::size_t index = find(text.substr(begin, end - begin));
-    if (begin > 0 && !together(before, index)) return true;
+    const bool joins_others = joins(index, policy);
+    if (before != none && !together(before, index)) return true;
+    if (!joins_others && joined != none && !together(joined, index)) return true;
     before = index;
-    if (end == text.size()) break;
+    if (!joins_others) joined = index;
+    if (end == text.size()) return joins_others;
     begin = end + 1;
   }
-  return ending(before, policy) < policy.odd_ending;
 }
 
 void Companions::propose(const Question& question, Proposals& proposals) const {

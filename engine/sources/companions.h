@@ -24,7 +24,8 @@ class Companions : public Source {
   void propose(const Question& question, Proposals& proposals) const override;
 
   /// Whether a text reads oddly from the first word on that is not typed whole, its first `matched` bytes being typed:
-  /// two neighbours were never typed together, or it stops after a word that seldom ends a query.
+  /// two neighbours were never typed together, nor two words with nothing between them but words that join others, or
+  /// it stops after such a one. A word that seldom ends a query joins others.
   bool is_odd(std::string_view text, std::size_t matched, const Policy& policy) const;
 
  private:
@@ -45,6 +46,7 @@ class Companions : public Source {
   std::size_t find(std::string_view word) const;
   bool together(std::size_t one, std::size_t other) const;
   double ending(std::size_t index, const Policy& policy) const;
+  bool joins(std::size_t index, const Policy& policy) const;
   std::vector<std::size_t> known_words(std::string_view text, std::size_t most) const;
   std::vector<Weighed> weigh(std::span<const std::size_t> context, Range range, double half_trust) const;
 

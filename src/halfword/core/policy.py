@@ -97,9 +97,9 @@ class Policy:
     )
     # on from the prefix: two queries of the log; fitted. 1: it makes no difference
     invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
-    odd_min_probability: float = 0.0  # the same for one that reads oddly: two neighbours were never typed together, or
-    # it stops after a word that seldom ends a query; fitted
-    odd_ending: float = 0.05  # a word seldom ends a query if it ends less than this share of those that hold it
+    odd_min_probability: float = 0.0  # the same for one that reads oddly: its words were never typed together, or it
+    # stops after a word that joins others; fitted
+    odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # a near-duplicate of a likelier suggestion is shown if it was typed so often
 
     def __post_init__(self) -> None:
