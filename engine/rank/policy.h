@@ -80,6 +80,8 @@ struct Policy {
   double min_probability{};
   double common_probability{};
   double invented_min_probability{};
+  double odd_min_probability{};
+  double odd_ending{};
   double often_typed{};
 };
 

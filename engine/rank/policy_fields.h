@@ -77,6 +77,8 @@ inline constexpr std::array policy_fields{
     PolicyField{"min_probability", &Policy::min_probability},
     PolicyField{"common_probability", &Policy::common_probability},
     PolicyField{"invented_min_probability", &Policy::invented_min_probability},
+    PolicyField{"odd_min_probability", &Policy::odd_min_probability},
+    PolicyField{"odd_ending", &Policy::odd_ending},
     PolicyField{"often_typed", &Policy::often_typed},
 };
 static_assert(sizeof(Policy) == policy_fields.size() * sizeof(double), "a number of the policy is not listed");

@@ -61,23 +61,38 @@ std::string_view Companions::word(std::size_t index) const {
   return {text_.data() + begin_[index], begin_[index + 1] - begin_[index]};
 }
 
+/// The number of the first word that is not before `part`, or, of those, that does not begin with it.
+std::size_t Companions::bound(std::string_view part, bool beyond) const {
+  std::size_t low = 0;
+  std::size_t high = size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const int order = word(middle).substr(0, part.size()).compare(part);
+    if (order < 0 || (beyond && order == 0)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /// The words that begin with `part`.
 Companions::Range Companions::beginning_with(std::string_view part) const {
-  const auto bound = [&](const auto& is_before) {
-    std::size_t low = 0;
-    std::size_t high = size();
-    while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (is_before(word(middle).substr(0, part.size()))) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  };
-  return {bound([&](std::string_view start) { return start < part; }),
-          bound([&](std::string_view start) { return start <= part; })};
+  return {bound(part, false), bound(part, true)};
+}
+
+/// The number of a word; that of no word, `size()`, if it is not listed.
+std::size_t Companions::find(std::string_view wanted) const {
+  const std::size_t place = bound(wanted, false);
+  return place < size() && word(place) == wanted ? place : size();
+}
+
+/// Whether two words were typed together; a word that is not listed was with none.
+bool Companions::together(std::size_t one, std::size_t other) const {
+  if (one == size() || other == size()) return false;
+  const auto list = companion_.subspan(first_[one], first_[one + 1] - first_[one]);
+  return std::binary_search(list.begin(), list.end(), other);
 }
 
 /// Where the companions of a word lie that are in a range.
@@ -106,6 +121,11 @@ std::vector<std::size_t> Companions::known_words(std::string_view text, Range ra
   return known;
 }
 
+/// How often a word ends the queries that hold it.
+double Companions::ending(std::size_t index, const Policy& policy) const {
+  return (ended_[index] + policy.companions_end_hits) / (typed_[index] + policy.companions_end_trials);
+}
+
 /// Note the companions of a context among the words of a range, and how likely each is beside it.
 void Companions::weigh(std::span<const std::size_t> context, Range range, double half_trust) const {
   Met& met = met_of_thread();
@@ -127,9 +147,8 @@ void Companions::weigh(std::span<const std::size_t> context, Range range, double
 std::vector<Companions::Ending> Companions::likeliest(std::size_t shortest, double left, double total,
                                                       const Policy& policy) const {
   const Met& met = met_of_thread();
-  const double hits = policy.companions_end_hits;
-  const double trials = policy.companions_end_trials;
-  const double surest = std::max(1.0, hits / trials);  // how often a word ends a query at most
+  const double surest = std::max(
+      1.0, policy.companions_end_hits / policy.companions_end_trials);  // how often a word ends a query at most
   const auto most = static_cast<std::size_t>(policy.page);
   std::vector<Ending> best;  // a heap, the least likely on top
   if (most == 0) return best;
@@ -138,7 +157,7 @@ std::vector<Companions::Ending> Companions::likeliest(std::size_t shortest, doub
   for (const std::size_t index : met.words) {
     const double beside = (met.weights[index] + left * typed_[index]) / total;
     if (beside * surest < least || word(index).size() == shortest) continue;
-    best.push_back({index, beside * ((ended_[index] + hits) / (typed_[index] + trials))});
+    best.push_back({index, beside * ending(index, policy)});
     std::push_heap(best.begin(), best.end());
     if (best.size() <= most) continue;
     std::pop_heap(best.begin(), best.end());
@@ -147,6 +166,37 @@ std::vector<Companions::Ending> Companions::likeliest(std::size_t shortest, doub
   }
   std::sort_heap(best.begin(), best.end());
   return best;
+}
+
+/// Whether a word joins others: it seldom ends a query.
+bool Companions::joins(std::size_t index, const Policy& policy) const {
+  return index != size() && ending(index, policy) < policy.odd_ending;
+}
+
+bool Companions::is_odd(std::string_view text, std::size_t matched, const Policy& policy) const {
+  std::size_t begin = text.substr(0, matched + 1).rfind(' ') + 1;  // of the first word that is not typed whole
+  if (begin == 0 && text.find(' ') == std::string_view::npos) return false;  // a single word
+  constexpr std::size_t none = SIZE_MAX;
+  std::size_t before = none;  // the word before
+  std::size_t joined = none;  // the last one that does not join others
+  for (std::size_t end = begin; end > 0 && joined == none;) {
+    const std::size_t start = end == 1 ? 0 : text.rfind(' ', end - 2) + 1;
+    const std::size_t index = find(text.substr(start, end - 1 - start));
+    if (before == none) before = index;
+    if (!joins(index, policy)) joined = index;
+    end = start;
+  }
+  while (true) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t index = find(text.substr(begin, end - begin));
+    const bool joins_others = joins(index, policy);
+    if (before != none && !together(before, index)) return true;
+    if (!joins_others && joined != none && !together(joined, index)) return true;
+    before = index;
+    if (!joins_others) joined = index;
+    if (end == text.size()) return joins_others;
+    begin = end + 1;
+  }
 }
 
 void Companions::propose(const Question& question, Proposals& proposals) const {

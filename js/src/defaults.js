@@ -109,5 +109,7 @@ export const POLICY = {
   min_probability: [0.002, 0.0, 1.0],
   common_probability: [1.0, 0.0, 1.0],
   invented_min_probability: [0.05, 0.0, 1.0],
+  odd_min_probability: [0.0, 0.0, 1.0],
+  odd_ending: [0.05, 0.0, 1.0],
   often_typed: [5.0, 0.0, 1000000000.0],
 };

@@ -99,6 +99,9 @@ class Policy:
     )
     # on from the prefix: two queries of the log; fitted. 1: it makes no difference
     invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
+    odd_min_probability: float = 0.0  # the same for one that reads oddly: its words were never typed together, or it
+    # stops after a word that joins others; fitted
+    odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # a near-duplicate of a likelier suggestion is shown if it was typed so often
 
     def __post_init__(self) -> None:
@@ -187,6 +190,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "min_probability": (0.0, 1.0),
     "common_probability": (0.0, 1.0),
     "invented_min_probability": (0.0, 1.0),
+    "odd_min_probability": (0.0, 1.0),
+    "odd_ending": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
 }
 DEFAULT_POLICY = Policy()

@@ -385,6 +385,27 @@ class PlainCompanions:
         ]
         return sorted(found, key=lambda each: (-each[1], each[0].encode()))[:count]
 
+    def is_odd(self, text: str, matched: int, policy: Policy = DEFAULT_POLICY) -> bool:
+        """Tell whether a text reads oddly from the first word on that is not typed whole.
+
+        Two neighbours were never typed together, nor two words with nothing between them but words that join others,
+        or it stops after such a one.
+        """
+        words, begun = text.split(" "), text[: matched + 1].count(" ")
+        joining = [self._joins(word, policy) for word in words]
+        for place in range(max(begun, 1), len(words)):
+            others = [word for word, joins in zip(words[:place], joining[:place], strict=True) if not joins]
+            before = [words[place - 1], *(others[-1:] if not joining[place] else [])]
+            if not all(self._together(word, words[place]) for word in before):
+                return True
+        return len(words) > 1 and joining[-1]
+
+    def _joins(self, word: str, policy: Policy) -> bool:
+        """Tell whether a word joins others: it seldom ends a query."""
+        hits, trials = policy.companions_end_hits, policy.companions_end_trials
+        typed = self._typed(word)
+        return typed > 0 and (self._ended.count(word) + hits) / (typed + trials) < policy.odd_ending
+
     def _weight(self, one: str, word: str) -> float:
         met = sum(self._together(one, other) for other in self._words)
         share = self._typed(word) / sum(map(self._typed, self._words))
