@@ -259,22 +259,6 @@ def test_a_private_memory_holds_only_what_several_queries_share() -> None:
     assert set(Plain(read_memory(small)).gain) <= kept
 
 
-def test_a_private_model_suggests_no_query_that_was_typed_once(tmp_path: Path) -> None:
-    rows = ["library card"] * 12 + ["my secret wish"] + ["library"] * 11
-    folder = tmp_path / "private"
-    folder.mkdir()
-    (folder / "train.query.txt").write_text("\n".join(rows) + "\n")
-    (folder / "valid.query.txt").write_text("library\nlibrary card\n")
-    (folder / "test.query.txt").write_text("library\n")
-    found: dict[bool, list[str]] = {}
-    for private in (False, True):
-        path = tmp_path / f"{private}.halfword"
-        train(open_dataset(folder), path, TrainOptions(parts=MEMORY, private=private, background=NO_BACKGROUND))
-        found[private] = load(path).complete("my se").texts
-    assert "my secret wish" in found[False]
-    assert "my secret wish" not in found[True]
-
-
 def test_a_damaged_background_is_refused(tmp_path: Path) -> None:
     path = write_toy(tmp_path / "toy.halfword", Toy(parts=("ngram",)))
     place = read_header(path).places["ngram.2.entry"]

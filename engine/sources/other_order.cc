@@ -51,11 +51,12 @@ class OtherOrder::Finder {
   }
 
   std::vector<FoundQuery> find() {
-    const std::optional<std::size_t> rarest = begun_.empty() ? std::nullopt : rarest_word();
-    if (!rarest) return {};
-    look_at(*rarest);
+    if (begun_.empty()) return {};
+    const std::optional<std::size_t> rarest = rarest_word();
+    if (!rarest && !whole_.empty()) return {};
+    if (rarest) look_at(*rarest);
     // Of a frequent word only some queries are listed: those of the words that may be begun are looked at as well.
-    if (listed_ < parts_.words_.logged_at(*rarest)) {
+    if (!rarest || listed_ < parts_.words_.logged_at(*rarest)) {
       const auto most = static_cast<std::size_t>(policy_.reordered_most_begun);
       for (const std::size_t word : parts_.words_.best_of(begun_, most)) look_at(word);
     }
