@@ -18,7 +18,7 @@ from halfword.core.model_file import read_header, write_model
 from halfword.core.verify import read_arrays
 from halfword.data.dataset import Dataset, open_dataset
 from halfword.search.model import import_engine, load
-from halfword.training.channel import learn_channel, mined_pairs
+from halfword.training.channel import Channel, learn_channel
 from halfword.training.correcting import PARTS, PRIOR, BeliefWeights, ReadRows, fit_belief, read_rows
 from halfword.training.mistyped import belief_rows
 from halfword.training.options import NO_BACKGROUND, TrainOptions
@@ -27,16 +27,15 @@ from halfword.training.train import train
 UNITS = 8
 
 
-def rows_of(data: Dataset) -> ReadRows:
+def rows_of(data: Dataset, channel: Channel) -> ReadRows:
     """Return what a model of the train split reads in prefixes of the validation split."""
-    mistakes = mined_pairs(data)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.halfword"
         train(data, path, TrainOptions(parts=("popular", "ngram"), background=NO_BACKGROUND, hold_out=True))
         header = read_header(path)
         thorough = replace(header.policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
         write_model(path, read_arrays(path, header), header.card, policy=thorough, features=header.features)
-        return read_rows(load(path, cache=False), *belief_rows(data, learn_channel(mistakes), mistakes))
+        return read_rows(load(path, cache=False), *belief_rows(data, channel))
 
 
 def joined(each: list[ReadRows]) -> ReadRows:
@@ -76,7 +75,7 @@ def main() -> None:
     asked = parser.parse_args()
     write(blank(), PRIOR)
     datasets = [open_dataset(path) for path in asked.data]
-    each = [rows_of(data) for data in datasets]
+    each = [rows_of(data, learn_channel(data)) for data in datasets]
     rows, chance = joined(each), np.random.default_rng(0)
     start = BeliefWeights.blank(rows, UNITS, chance)
     fitted = {part: fit_belief(start, rows, glance=part == "glance", closeness=1.0) for part in PARTS}

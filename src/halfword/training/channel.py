@@ -75,14 +75,11 @@ def mine(sessions: Iterable[Sequence[str]], counts: Mapping[str, int]) -> Iterat
                 yield Pair(typed, meant)
 
 
-def mined_pairs(data: Dataset) -> list[Pair]:
-    """Return what was corrected in the train split; of very many pairs, as many as a channel is learned from."""
-    pairs = list(mine_log(data))
-    return random.Random(5).sample(pairs, _MOST_PAIRS) if len(pairs) > _MOST_PAIRS else pairs
-
-
-def learn_channel(pairs: Sequence[Pair]) -> "Channel":
+def learn_channel(data: Dataset) -> "Channel":
     """Return how the people of a log mistype, by what they corrected; the channel that ships where it cannot tell."""
+    pairs = list(mine_log(data))
+    if len(pairs) > _MOST_PAIRS:
+        pairs = random.Random(5).sample(pairs, _MOST_PAIRS)
     return Channel.learn(pairs, Channel.read())
 
 

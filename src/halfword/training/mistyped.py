@@ -11,8 +11,8 @@ the train split's sessions again, in queries with the same words, since people m
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 
 from halfword.core.metrics import SHORTEST_PREFIX
@@ -33,42 +33,66 @@ _AGAIN = 2_400  # of which so many have mistakes of the train split's sessions
 _SHORTEST = 5  # characters of a query in which a mistake is made
 _TIMES = 2  # prefixes of each pair
 _OFTEN = 5  # what was meant is new, but each of its other words was typed so often,
-_FACTOR = 20  # and so many times as often as the words mistyped
+_FACTOR = 20  # and so many times as often as the words mistyped,
+_TRAIN_FACTOR = 5  # or so many times in the train split, where the mistake itself was counted
+_MOST_STEPS = 200_000  # from query to query in the train split's sessions that are looked at
 _MOST_WORDS = 3  # that a mistake may befall: two mistakes are in two spaces at most
 
 
-def learn_belief(path: Path, data: Dataset, channel: Channel, mistakes: Sequence[Pair]) -> dict[str, Array]:
+def learn_belief(path: Path, data: Dataset, channel: Channel) -> dict[str, Array]:
     """Return how far corrections are believed, fitted to what a model file makes of validation rows."""
-    natural, mistyped = belief_rows(data, channel, mistakes)
+    natural, mistyped = belief_rows(data, channel)
     rows = read_rows(load(path, cache=False), natural, mistyped)
     fitted = {part: fit_belief(BeliefWeights.read(part), rows, glance=part == "glance") for part in PARTS}
     return {name: array for part, weights in fitted.items() for name, array in weights.arrays(part).items()}
 
 
-def belief_rows(data: Dataset, channel: Channel, mistakes: Sequence[Pair]) -> tuple[list[Asked], list[Asked]]:
-    """Return natural and mistyped prefixes of the validation split, each with the query that was meant.
-
-    `mistakes` are those of the train split.
-    """
-    chance = random.Random(4)
-    pairs = list(corrections(data.sessions(Split.VALID), data.table(Split.TRAIN)))
+def belief_rows(data: Dataset, channel: Channel) -> tuple[list[Asked], list[Asked]]:
+    """Return natural and mistyped prefixes of the validation split, each with the query that was meant."""
+    chance, counts = random.Random(4), data.table(Split.TRAIN)
+    often = word_counts(counts)
+    pairs = list(corrections(data.sessions(Split.VALID), counts, often))
     rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY]
     natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
+    mistakes = list(train_mistakes(islice(steps_of(data, counts), _MOST_STEPS), counts, often))
     return natural, _mistyped(pairs, mistakes, rows, channel, chance)
 
 
-def corrections(sessions: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Iterator[Pair]:
+def corrections(
+    sessions: Sequence[Sequence[str]], counts: Mapping[str, int], often: Callable[[str], int]
+) -> Iterator[Pair]:
     """Yield the queries that were corrected by the next one, be it a query of the log or one of its words."""
     yield from mine(sessions, counts)
-    often = _word_counts(counts)
     for session in sessions:
         for typed, meant in pairwise(session):
             new = are_alike(typed, meant) and not counts.get(typed) and not counts.get(meant)
-            if new and _is_of_better_words(typed, meant, often):
+            if new and _is_of_better_words(typed, meant, often, _FACTOR):
                 yield Pair(typed, meant)
 
 
-def _word_counts(counts: Mapping[str, int]) -> Callable[[str], int]:
+def train_mistakes(steps: Iterable[Pair], counts: Mapping[str, int], often: Callable[[str], int]) -> Iterator[Pair]:
+    """Yield the steps of the train split's sessions in which a query was corrected, by its count or by its words."""
+    for typed, meant in steps:
+        if are_alike(typed, meant):
+            commoner = counts.get(meant, 0) > counts.get(typed, 0)
+            if commoner or _is_of_better_words(typed, meant, often, _TRAIN_FACTOR):
+                yield Pair(typed, meant)
+
+
+def steps_of(data: Dataset, table: QueryTable) -> Iterator[Pair]:
+    """Yield each query of the train split's sessions with the next one."""
+    numbered = data.numbered_sessions(Split.TRAIN)
+    if numbered is None:
+        yield from (Pair(*step) for session in data.sessions(Split.TRAIN) for step in pairwise(session))
+        return
+    for starts, numbers in numbered:
+        begins, places = memoryview(starts), memoryview(numbers).cast("I")
+        for row in range(1, len(places)):
+            if not begins[row]:
+                yield Pair(table.at(places[row - 1]), table.at(places[row]))
+
+
+def word_counts(counts: Mapping[str, int]) -> Callable[[str], int]:
     """Return what tells how often a word was typed."""
     if not isinstance(counts, QueryTable):
         words = count_words(counts)
@@ -77,12 +101,12 @@ def _word_counts(counts: Mapping[str, int]) -> Callable[[str], int]:
     return lambda word: table.get(word, 0) if may_be_mistyped(word) else 0
 
 
-def _is_of_better_words(typed: str, meant: str, often: Callable[[str], int]) -> bool:
+def _is_of_better_words(typed: str, meant: str, often: Callable[[str], int], factor: int) -> bool:
     wrong, right = Counter(typed.split()) - Counter(meant.split()), Counter(meant.split()) - Counter(typed.split())
     if not wrong or not right:
         return False
     least = min(map(often, right))
-    return least >= _OFTEN and least >= _FACTOR * min(map(often, wrong))
+    return least >= _OFTEN and least >= factor * min(map(often, wrong))
 
 
 def _mistyped(

@@ -264,7 +264,7 @@ def _fitted(
     ranked = "popular" in parts and len(parts) > 1
     if not ranked and not {"ngram", "network"} <= parts:
         return arrays, DEFAULT_POLICY, ()
-    from halfword.training.channel import learn_channel, mined_pairs
+    from halfword.training.channel import learn_channel
     from halfword.training.correcting import prior_arrays
     from halfword.training.mistyped import learn_belief
     from halfword.training.mixture import bounds, fit_mixture
@@ -287,8 +287,7 @@ def _fitted(
                 arrays = arrays | weigh_against_memory(path, pointer.judged)
         if ranked:
             progress(Event("learning typing mistakes"))
-            mistakes = mined_pairs(data)
-            channel = learn_channel(mistakes)
+            channel = learn_channel(data)
             arrays = arrays | channel.arrays()
             progress(Event("fitting the ranker"))
             features = tuple(import_engine().feature_names())
@@ -299,7 +298,7 @@ def _fitted(
             progress(Event("fitting the belief in corrections"))
             thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
             write_model(path, arrays | prior_arrays(), card, policy=thorough, features=features)
-            arrays = arrays | learn_belief(path, data, channel, mistakes)
+            arrays = arrays | learn_belief(path, data, channel)
     return arrays, policy, features
 
 
