@@ -23,6 +23,7 @@ from halfword.search.filtered import Filtered
 from halfword.search.model import Model, engine_options
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.training.channel import Channel, Pair, edits_of, is_correction, mine, mistype
+from halfword.training.mistyped import made_again, train_mistakes
 from halfword.training.word_tree import word_tree
 from tests.toy import Toy, write_toy
 
@@ -166,6 +167,33 @@ def test_the_channel_learns_what_people_confuse() -> None:
 
 def test_without_pairs_the_channel_is_the_one_that_ships() -> None:
     assert Channel.learn([], Channel.read()).costs() == pytest.approx(Channel.read().costs(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "row", "typed"),
+    [
+        (Pair("enviromental law", "environmental law"), "jobs environmental", "jobs enviromental"),
+        (Pair("newyork times", "new york times"), "hotels new york", "hotels newyork"),
+        (Pair("sponge bob", "spongebob"), "spongebob pictures", "sponge bob pictures"),
+    ],
+)
+def test_mistakes_of_other_queries_are_made_again(mistake: Pair, row: str, typed: str) -> None:
+    others = ["environment", "york", "bob"]  # without the words that were mistyped
+    assert list(made_again([mistake], [row, *others], 5, random.Random(0))) == [Pair(typed, row)]
+
+
+def test_a_query_of_far_commoner_words_corrects_another_that_was_typed_as_often() -> None:
+    steps = [
+        Pair("enviromental jobs ohio", "environmental jobs ohio"),
+        Pair("tall bike shop ohio", "tall bake shop ohio"),  # one word is as common as the other
+        Pair("enviromental jobs", "ohio weather"),
+    ]
+    often = {"environmental": 9, "enviromental": 1, "bike": 7, "bake": 7}
+    assert list(train_mistakes(steps, {}, lambda word: often.get(word, 0))) == steps[:1]
+
+
+def test_a_mistake_at_the_end_that_may_still_be_right_is_not_made_again() -> None:
+    assert not list(made_again([Pair("shoe store", "shoes store")], ["red shoes"], 5, random.Random(0)))
 
 
 @given(text=st.text("abc한국 é", min_size=5, max_size=12), seed=st.integers(0, 99))

@@ -69,6 +69,11 @@ def test_a_rare_word_finds_what_is_not_listed_of_a_frequent_one(tmp_path: Path) 
     assert "dresden university of technology" in model.complete("university dre", ANY).texts
 
 
+def test_a_query_is_found_by_a_word_that_begins_none(model: Model) -> None:
+    assert {"university of york", "university of kent"} <= set(model.complete("of", ANY).texts)
+    assert model.complete("of", replace(ANY, order=Order.AS_TYPED)).texts.count("university of york") == 0
+
+
 @pytest.mark.parametrize("typed", ["iphone", "iphone ", "case case", "case moon", "weather", ""])
 def test_all_words_must_be_there_each_in_its_own_place(model: Model, typed: str) -> None:
     assert all(text.startswith(typed) for text in model.complete(typed, ANY).texts)

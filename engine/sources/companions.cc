@@ -1,7 +1,6 @@
 #include "sources/companions.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "store/coded_numbers.h"
 
@@ -9,6 +8,18 @@ namespace halfword {
 namespace {
 
 constexpr std::size_t cursor_step = 64;  // one companion of so many has a cursor
+
+/// The words that stood beside those of a context, and a weight by word: all 0 but theirs. A thread keeps them, for
+/// there may be many.
+struct Met {
+  std::vector<std::uint16_t> words;
+  std::vector<double> weights;
+};
+
+Met& met_of_thread() {
+  thread_local Met met;
+  return met;
+}
 
 [[noreturn]] void refuse_companions() { throw ModelFileError("the words that were typed together make no sense"); }
 
@@ -89,11 +100,7 @@ void Companions::visit_companions(std::size_t index, Range range, const Visit& v
   const Word& word = words_[index];
   std::size_t left = word.number;
   if (left == 0) return;
-  std::size_t skipped = 0;  // cursors: the last one before which no companion lies in the range
-  for (std::size_t high = (left + cursor_step - 1) / cursor_step; high - skipped > 1;) {
-    const std::size_t middle = skipped + (high - skipped) / 2;
-    (cursors_[word.first + middle].companion < range.first ? skipped : high) = middle;
-  }
+  const std::size_t skipped = cursor_before(word, range.first);
   const Cursor& cursor = cursors_[word.first + skipped];
   const std::uint8_t* at = companion_.data() + cursor.at;
   const std::uint8_t* together = together_.data() + cursor.together;
@@ -112,60 +119,161 @@ std::string_view Companions::word(std::size_t index) const {
   return {text_.data() + begin_[index], begin_[index + 1] - begin_[index]};
 }
 
-/// The words that begin with `part`.
-Companions::Range Companions::beginning_with(std::string_view part) const {
-  const auto bound = [&](const auto& is_before) {
-    std::size_t low = 0;
-    std::size_t high = size();
-    while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (is_before(word(middle).substr(0, part.size()))) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
+/// The number of the first word that is not before `part`, or, of those, that does not begin with it.
+std::size_t Companions::bound(std::string_view part, bool beyond) const {
+  std::size_t low = 0;
+  std::size_t high = size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const int order = word(middle).substr(0, part.size()).compare(part);
+    if (order < 0 || (beyond && order == 0)) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
-    return low;
-  };
-  return {bound([&](std::string_view start) { return start < part; }),
-          bound([&](std::string_view start) { return start <= part; })};
+  }
+  return low;
 }
 
-/// The different words of a text that have companions, the last first; not all of a very long one.
-std::vector<std::size_t> Companions::known_words(std::string_view text, std::size_t most) const {
+/// The words that begin with `part`.
+Companions::Range Companions::beginning_with(std::string_view part) const {
+  return {bound(part, false), bound(part, true)};
+}
+
+/// The number of a word; that of no word, `size()`, if it is not listed.
+std::size_t Companions::find(std::string_view wanted) const {
+  const std::size_t place = bound(wanted, false);
+  return place < size() && word(place) == wanted ? place : size();
+}
+
+/// Whether two words were typed together; a word that is not listed was with none.
+bool Companions::together(std::size_t one, std::size_t other) const {
+  bool found = false;
+  if (one == size() || other == size()) return found;
+  visit_companions(one, {other, other + 1}, [&](std::size_t, std::uint32_t) { found = true; });
+  return found;
+}
+
+/// The number of the last cursor of a word before which no companion lies that is `first` or beyond.
+std::size_t Companions::cursor_before(const Word& word, std::size_t first) const {
+  std::size_t low = 0;
+  for (std::size_t high = (word.number + cursor_step - 1) / cursor_step; high - low > 1;) {
+    const std::size_t middle = low + (high - low) / 2;
+    (cursors_[word.first + middle].companion < first ? low : high) = middle;
+  }
+  return low;
+}
+
+/// How many companions of a word come before `bound`.
+std::size_t Companions::number_before(const Word& word, std::size_t bound) const {
+  if (word.number == 0) return 0;
+  const std::size_t skipped = cursor_before(word, bound);
+  const Cursor& cursor = cursors_[word.first + skipped];
+  const std::uint8_t* at = companion_.data() + cursor.at;
+  std::size_t companion = cursor.companion;
+  for (std::size_t place = skipped * cursor_step; place < word.number; ++place) {
+    std::size_t step = 0;
+    at = take_small(at, step);
+    companion += step / 2;
+    if (companion >= bound) return place;
+  }
+  return word.number;
+}
+
+/// The different words of a text that have companions, the last first; not all of a very long one, and none that has
+/// very many in the range: it says little, and takes long.
+std::vector<std::size_t> Companions::known_words(std::string_view text, Range range, const Policy& policy) const {
   std::vector<std::size_t> known;
-  while (!text.empty() && known.size() < most) {
+  while (!text.empty() && static_cast<double>(known.size()) < policy.companions_most_words) {
     const std::size_t space = text.rfind(' ');
     const std::string_view each = text.substr(space == std::string_view::npos ? 0 : space + 1);
     text = text.substr(0, space == std::string_view::npos ? 0 : space);
-    const Range range = beginning_with(each);
-    if (each.empty() || range.first == range.last || word(range.first) != each || words_[range.first].number == 0)
+    const Range found = beginning_with(each);
+    if (each.empty() || found.first == found.last || word(found.first) != each || words_[found.first].number == 0)
       continue;
-    if (std::find(known.begin(), known.end(), range.first) == known.end()) known.push_back(range.first);
+    const Word& own = words_[found.first];
+    const std::size_t met = number_before(own, range.last) - number_before(own, range.first);
+    if (static_cast<double>(met) > policy.companions_most_met) continue;
+    if (std::find(known.begin(), known.end(), found.first) == known.end()) known.push_back(found.first);
   }
   return known;
 }
 
-/// The companions of a context among the words of a range, and how likely each is beside it.
-std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range,
-                                                   double half_trust) const {
-  thread_local std::vector<double> kept;  // by word: all 0 between two calls, for there may be many
-  if (kept.size() < size()) kept.resize(size());
-  double* const weights = kept.data();
-  std::size_t most = 0;
-  for (const std::size_t index : context) most += std::min<std::size_t>(words_[index].number, range.last - range.first);
-  std::vector<Weighed> found;
-  found.reserve(most);
+/// How often a word ends the queries that hold it.
+double Companions::ending(std::size_t index, const Policy& policy) const {
+  return (words_[index].ended + policy.companions_end_hits) / (words_[index].typed + policy.companions_end_trials);
+}
+
+/// Note the companions of a context among the words of a range, and how likely each is beside it.
+void Companions::weigh(std::span<const std::size_t> context, Range range, double half_trust) const {
+  Met& met = met_of_thread();
+  if (met.weights.size() < size()) met.weights.resize(size());
+  met.words.clear();
   for (const std::size_t index : context) {
     const double share = 1.0 / (words_[index].met + half_trust) / static_cast<double>(context.size());
     visit_companions(index, range, [&](std::size_t companion, std::uint32_t together) {
-      double& weight = weights[companion];
-      if (weight == 0.0) found.push_back({companion, 0.0});
+      double& weight = met.weights[companion];
+      if (weight == 0.0) met.words.push_back(static_cast<std::uint16_t>(companion));
       weight += together * share;
     });
   }
-  for (Weighed& each : found) each.weight = std::exchange(weights[each.index], 0.0);
-  return found;
+}
+
+/// The likeliest of the words that met the context, but none of `shortest` bytes, which was typed already. What is
+/// less likely than the last of a whole page even if it always ended a query is left at once.
+std::vector<Companions::Ending> Companions::likeliest(std::size_t shortest, double left, double total,
+                                                      const Policy& policy) const {
+  const Met& met = met_of_thread();
+  const double surest = std::max(
+      1.0, policy.companions_end_hits / policy.companions_end_trials);  // how often a word ends a query at most
+  const auto most = static_cast<std::size_t>(policy.page);
+  std::vector<Ending> best;  // a heap, the least likely on top
+  if (most == 0) return best;
+  best.reserve(most + 1);
+  double least = 0.0;
+  for (const std::size_t index : met.words) {
+    const double beside = (met.weights[index] + left * words_[index].typed) / total;
+    if (beside * surest < least || word(index).size() == shortest) continue;
+    best.push_back({index, beside * ending(index, policy)});
+    std::push_heap(best.begin(), best.end());
+    if (best.size() <= most) continue;
+    std::pop_heap(best.begin(), best.end());
+    best.pop_back();
+    least = best.front().worth;
+  }
+  std::sort_heap(best.begin(), best.end());
+  return best;
+}
+
+/// Whether a word joins others: it seldom ends a query.
+bool Companions::joins(std::size_t index, const Policy& policy) const {
+  return index != size() && ending(index, policy) < policy.odd_ending;
+}
+
+bool Companions::is_odd(std::string_view text, std::size_t matched, const Policy& policy) const {
+  std::size_t begin = text.substr(0, matched + 1).rfind(' ') + 1;  // of the first word that is not typed whole
+  if (begin == 0 && text.find(' ') == std::string_view::npos) return false;  // a single word
+  constexpr std::size_t none = SIZE_MAX;
+  std::size_t before = none;  // the word before
+  std::size_t joined = none;  // the last one that does not join others
+  for (std::size_t end = begin; end > 0 && joined == none;) {
+    const std::size_t start = end == 1 ? 0 : text.rfind(' ', end - 2) + 1;
+    const std::size_t index = find(text.substr(start, end - 1 - start));
+    if (before == none) before = index;
+    if (!joins(index, policy)) joined = index;
+    end = start;
+  }
+  while (true) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t index = find(text.substr(begin, end - begin));
+    const bool joins_others = joins(index, policy);
+    if (before != none && !together(before, index)) return true;
+    if (!joins_others && joined != none && !together(joined, index)) return true;
+    before = index;
+    if (!joins_others) joined = index;
+    if (end == text.size()) return joins_others;
+    begin = end + 1;
+  }
 }
 
 void Companions::propose(const Question& question, Proposals& proposals) const {
@@ -175,29 +283,23 @@ void Companions::propose(const Question& question, Proposals& proposals) const {
   const std::size_t space = prefix.rfind(' ');
   if (space == std::string_view::npos) return;
   const std::string_view part = prefix.substr(space + 1);
-  const auto most_words = static_cast<std::size_t>(policy.companions_most_words);
-  const std::vector<std::size_t> context = known_words(prefix.substr(0, space), most_words);
   const Range range = beginning_with(part);
-  if (context.empty() || range.first == range.last) return;
+  if (range.first == range.last) return;
+  const std::vector<std::size_t> context = known_words(prefix.substr(0, space), range, policy);
+  if (context.empty()) return;
   const double half_trust = policy.companions_half_trust;
-  const std::vector<Weighed> weighed = weigh(context, range, half_trust);
+  weigh(context, range, half_trust);
   double left = 0.0;  // what the context leaves to all words
   for (const std::size_t index : context) left += half_trust / (words_[index].met + half_trust);
   left /= static_cast<double>(context.size()) * static_cast<double>(typed_before_.back());
   double total = left * static_cast<double>(typed_before_[range.last] - typed_before_[range.first]);
-  for (const Weighed& each : weighed) total += each.weight;
-  std::vector<std::pair<double, std::size_t>> best;
-  for (const auto& [index, weight] : weighed) {
-    if (word(index).size() == part.size()) continue;  // the prefix itself
-    const double ends =
-        (words_[index].ended + policy.companions_end_hits) / (words_[index].typed + policy.companions_end_trials);
-    best.emplace_back(-(weight + left * words_[index].typed) / total * ends, index);
-  }
-  const std::size_t kept = std::min(static_cast<std::size_t>(policy.page), best.size());
-  std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());
-  for (std::size_t i = 0; i < kept; ++i) {
-    std::string text = std::string(prefix).append(word(best[i].second).substr(part.size()));
-    proposals.at(std::move(text)).companions = -best[i].first;
+  Met& met = met_of_thread();
+  for (const std::size_t index : met.words) total += met.weights[index];
+  const std::vector<Ending> best = likeliest(part.size(), left, total, policy);
+  for (const std::size_t index : met.words) met.weights[index] = 0.0;
+  for (const Ending& each : best) {
+    std::string text = std::string(prefix).append(word(each.index).substr(part.size()));
+    proposals.at(std::move(text)).companions = each.worth;
   }
 }
 

@@ -51,11 +51,12 @@ class OtherOrder::Finder {
   }
 
   std::vector<FoundQuery> find() {
-    const std::optional<std::size_t> rarest = begun_.empty() ? std::nullopt : rarest_word();
-    if (!rarest) return {};
-    look_at(*rarest);
+    if (begun_.empty()) return {};
+    const std::optional<std::size_t> rarest = rarest_word();
+    if (!rarest && !whole_.empty()) return {};
+    if (rarest) look_at(*rarest);
     // Of a frequent word only some queries are listed: those of the words that may be begun are looked at as well.
-    if (listed_ < parts_.words_.logged_at(*rarest)) {
+    if (!rarest || listed_ < parts_.words_.logged_at(*rarest)) {
       const auto most = static_cast<std::size_t>(policy_.reordered_most_begun);
       for (const std::size_t word : parts_.words_.best_of(begun_, most)) look_at(word);
     }
@@ -78,13 +79,14 @@ class OtherOrder::Finder {
   void look_at(std::size_t word) {
     const std::vector<std::size_t> places = parts_.places_of(word);
     listed_ = places.size();
+    for (const std::size_t place : places) parts_.queries_.expect_text(place);
     for (const std::size_t place : places) {
       if (static_cast<double>(checked_) >= policy_.reordered_most_checked) return;
       ++checked_;
-      TypedQuery query = parts_.queries_.at(place);
-      if (query.text.starts_with(typed_)) continue;
-      const auto matched = matched_bytes(query.text, whole_, begun_, words_);
-      if (matched) found_.push_back({std::move(query.text), query.count, *matched});
+      parts_.queries_.read_text(place, text_);
+      if (text_.starts_with(typed_)) continue;
+      const auto matched = matched_bytes(text_, whole_, begun_, words_);
+      if (matched) found_.push_back({text_, static_cast<double>(parts_.queries_.logged_at(place)), *matched});
     }
   }
 
@@ -103,7 +105,8 @@ class OtherOrder::Finder {
   const Policy& policy_;
   std::vector<std::string_view> whole_;  // words
   std::string_view begun_;
-  std::vector<std::string_view> words_;  // of the query that is checked
+  std::string text_;                     // of the query that is checked
+  std::vector<std::string_view> words_;  // and its words
   std::vector<FoundQuery> found_;
   std::size_t checked_ = 0;
   std::size_t listed_ = 0;  // queries of the word looked at last

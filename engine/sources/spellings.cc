@@ -130,7 +130,12 @@ std::size_t Spellings::read_block(std::size_t index, std::span<std::size_t> posi
 
 /// The queries whose letters begin so; none if there are too many.
 std::vector<TypedQuery> Spellings::alike(std::string_view letters, std::size_t most) const {
-  const auto is_before = [&](std::size_t position) { return compare(popular_.at(position).text, letters) < 0; };
+  std::string text;
+  const auto compare_at = [&](std::size_t position) {
+    popular_.read_text(position, text);  // its count is elsewhere, and few are of use
+    return compare(text, letters);
+  };
+  const auto is_before = [&](std::size_t position) { return compare_at(position) < 0; };
   std::array<std::size_t, letter_block> positions;
   std::size_t low = 0;  // the first block that does not begin before the letters
   for (std::size_t high = begin_.size() - 1; low < high;) {
@@ -146,10 +151,9 @@ std::vector<TypedQuery> Spellings::alike(std::string_view letters, std::size_t m
     const auto end = positions.begin() + static_cast<std::ptrdiff_t>(read_block(index, positions));
     auto place = found.empty() ? std::partition_point(positions.begin(), end, is_before) : positions.begin();
     for (; place != end; ++place) {
-      TypedQuery query = popular_.at(*place);
-      if (compare(query.text, letters) != 0) return found;
+      if (compare_at(*place) != 0) return found;
       if (found.size() == most) return {};
-      found.push_back(std::move(query));
+      found.push_back({text, static_cast<double>(popular_.logged_at(*place))});
     }
   }
   return found;

@@ -2,7 +2,8 @@
 
 All typed words must be in the query, each in a place of its own, the last one by its beginning. Of the typed words that
 are whole, the one that the fewest queries hold is looked up. Of a word only its most typed queries are listed; where
-some are left out, those of the words are looked at too that are held by most queries and begin with the last typed one.
+some are left out, or no typed word is whole, those of the words are looked at too that are held by most queries and
+begin with the last typed one.
 """
 
 from collections import Counter
@@ -23,11 +24,11 @@ class PlainOrder:
     def find(self, prefix: str) -> dict[str, int]:
         """Return queries with all words of a prefix, and how many characters of each stand for them."""
         *whole, begun = prefix.split(" ")
-        if not begun or not whole or any(word not in self._held for word in whole):
+        if not begun or any(word not in self._held for word in whole):
             return {}
-        rarest = min(whole, key=lambda word: self._held[word])
-        looked_at = self._listed(rarest)
-        if len(looked_at) < self._held[rarest]:
+        rarest = min(whole, key=lambda word: self._held[word], default=None)
+        looked_at = self._listed(rarest) if rarest else []
+        if rarest is None or len(looked_at) < self._held[rarest]:
             words = [word for word in self._held if word.startswith(begun)]
             words.sort(key=lambda word: (-self._held[word], word.encode()))
             for word in words[: int(self._policy.reordered_most_begun)]:
