@@ -8,6 +8,7 @@ namespace halfword {
 namespace {
 
 constexpr std::size_t cursor_step = 64;  // one companion of so many has a cursor
+constexpr std::size_t most_words = std::size_t{UINT16_MAX} + 1;
 
 /// The words that stood beside those of a context, and a weight by word: all 0 but theirs. A thread keeps them, for
 /// there may be many.
@@ -46,7 +47,7 @@ Companions::Companions(const ModelFile& file)
   for (const std::uint8_t length : file.array<std::uint8_t>("ngram.words.length")) {
     begin_.push_back(begin_.back() + length);
   }
-  check(begin_.back() == text_.size() && companion_.size() < UINT32_MAX);
+  check(begin_.back() == text_.size() && companion_.size() < UINT32_MAX && begin_.size() <= most_words + 1);
   std::span<const std::uint8_t> counts = file.array<std::uint8_t>("ngram.words.counts");
   Cursor cursor;
   words_.resize(begin_.size() - 1);
