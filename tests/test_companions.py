@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
+from halfword.core.policy import DEFAULT_POLICY
 from halfword.data.dataset import open_dataset
-from halfword.search.model import import_engine, load, open_model_file
+from halfword.search.model import engine_policy, import_engine, load, open_model_file
 from halfword.search.reference import PlainCompanions
 from halfword.training.companions import learn_companions
 from halfword.training.options import TrainOptions
@@ -36,13 +37,64 @@ def open_words(path: Path):  # type: ignore[no-untyped-def]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(queries=QUERIES, typed=st.lists(st.sampled_from([*WORDS, "", "r", "x"]), max_size=4), count=st.integers(0, 4))
-def test_it_equals_the_formula(queries: list[str], typed: list[str], count: int, tmp_path: Path) -> None:
+@given(
+    queries=QUERIES,
+    typed=st.lists(st.sampled_from([*WORDS, "", "r", "x"]), max_size=4),
+    count=st.integers(0, 4),
+    most_met=st.sampled_from([0, 1, 2, 3, 1000]),
+)
+def test_it_equals_the_formula(queries: list[str], typed: list[str], count: int, most_met: int, tmp_path: Path) -> None:
     prefix = " ".join(typed)
     words = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
-    found, expected = words.complete(prefix, policy_for(count)), PlainCompanions(queries).complete(prefix, count)
+    policy = policy_for(count)
+    policy.companions_most_met = most_met
+    found, expected = words.complete(prefix, policy), PlainCompanions(queries).complete(prefix, count, most_met)
     assert [chance for _, chance in found] == pytest.approx([chance for _, chance in expected])
     assert dict(found) == pytest.approx(dict(expected)) or len({round(chance, 9) for _, chance in found}) < len(found)
+
+
+def test_a_word_that_met_too_many_of_the_words_that_may_come_is_not_asked(tmp_path: Path) -> None:
+    queries = ["the rome", "the paris", "the madrid", "hotels madrid"]
+    words = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
+    policy = policy_for(3)
+    policy.companions_most_met = 2
+    assert [text for text, _ in words.complete("hotels the ", policy)] == ["hotels the madrid"]
+    assert [text for text, _ in words.complete("hotels the r", policy)] == ["hotels the rome"]  # of these it met one
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    queries=QUERIES, words=st.lists(st.sampled_from([*WORDS, "x", ""]), min_size=1, max_size=4), typed=st.integers(0)
+)
+def test_the_engine_finds_the_same_texts_odd(queries: list[str], words: list[str], typed: int, tmp_path: Path) -> None:
+    text = " ".join(words)
+    matched = typed % (len(text) + 1)
+    policy = replace(DEFAULT_POLICY, odd_ending=0.4)
+    listed = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
+    found = listed.is_odd(text, len(text[:matched].encode()), engine_policy(policy))
+    assert found == PlainCompanions(queries).is_odd(text, matched, policy)
+
+
+@pytest.mark.parametrize(
+    ("typed", "added", "odd"),
+    [
+        ("red ", "shoes", False),
+        ("red ", "wine", True),  # each was typed, but never together
+        ("red w", "ine", True),
+        ("red wine", " glasses", False),  # how it begins is the user's own
+        ("bl", "ue", False),  # a single word
+        ("red ", "shoes for", True),  # nobody stops there
+        ("red shoes f", "or men", False),
+        ("wine for ", "kids", True),  # nobody has wine and kids
+        ("for ", "kids", False),
+        ("", "for", False),
+        ("xyz ", "shoes", True),
+    ],
+)
+def test_neighbours_that_were_never_typed_together_read_oddly(typed: str, added: str, odd: bool) -> None:
+    queries = ["red shoes", "shoes for men", "shoes for women", "blue shoes for kids", "wine glasses"]
+    policy = replace(DEFAULT_POLICY, odd_ending=0.1)
+    assert PlainCompanions(queries).is_odd(typed + added, len(typed), policy) is odd
 
 
 def test_a_query_counts_once_however_often_it_was_typed_and_long_ones_not_at_all() -> None:

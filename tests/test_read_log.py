@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfword.core.errors import LogError
+from halfword import prepare
+from halfword.core.errors import LogError, OptionError
 from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PAPER, Profile
 from halfword.data import log_json, read_log
@@ -20,7 +21,7 @@ from halfword.data.find_files import find_files
 from halfword.data.log_columns import counts_of, queries_of, times_of, whole_number
 from halfword.data.log_format import LogFile
 from halfword.data.log_rows import rows_of as portions_of
-from halfword.data.options import ColumnNames
+from halfword.data.options import ColumnNames, PrepareOptions
 from halfword.data.read_log import read_batches
 from halfword.data.times import microseconds
 
@@ -463,12 +464,60 @@ TIMES = st.one_of(
     st.datetimes().map(lambda time: time.isoformat() + "Z"),
     st.integers(0, 10**18).map(str),
     st.text("0123456789-: TZ.+", max_size=20),
+    st.datetimes().map(lambda time: f"{time:%d.%m.%Y %H:%M}"),
 )
 
 
 @given(st.lists(TIMES))
 def test_the_column_of_times_equals_the_plain_function(texts: list[str]) -> None:
     assert times_of(pa.array(texts, pa.string())).to_pylist() == [microseconds(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "01.03.2006 07:17:12",
+        "1.3.2006, 7:17:12",
+        "2006/03/01 07:17:12",
+        "2006.3.1 7:17:12",
+        "01/Mar/2006:07:17:12 +0000",
+        "01/Mar/2006:08:17:12 +0100",
+    ],
+)
+def test_a_time_is_read_in_whatever_order_is_plain(text: str) -> None:
+    assert microseconds(text) == microseconds("2006-03-01T07:17:12")
+
+
+@pytest.mark.parametrize(
+    "text", ["3/1/2006 07:17", "01.13.2006", "32.1.2006", "1.3.06", "01/Mrz/2006:07:17:12", "1.3.2006 7", "1.2.3"]
+)
+def test_what_may_be_two_days_or_none_is_no_time(text: str) -> None:
+    assert microseconds(text) is None
+
+
+def test_a_log_with_times_in_a_format_of_its_own_is_read_as_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", "date,query\n3/1/2006 7:17 PM,blue shoes\n")
+    options = PrepareOptions(time_format="%m/%d/%Y %I:%M %p")
+    (file,) = find_files([path], options)
+    (batch,) = read_batches(file, DEFAULT, 500)
+    assert batch["time"].to_pylist() == [microseconds("2006-03-01 19:17")]
+
+
+def test_a_time_that_cannot_be_read_is_shown_with_what_to_say(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", "date,query\n3/1/2006,blue shoes\n")
+    with pytest.raises(LogError, match=r"--time-format.*found '3/1/2006'"):
+        prepare([path], tmp_path / "data")
+
+
+@pytest.mark.parametrize("time_format", ["%d/%m/%y", "%Y%m%d %H%M", "%a, %d %b %Y %H:%M:%S %z"])
+def test_a_format_that_tells_the_day_is_taken(time_format: str) -> None:
+    assert PrepareOptions(time_format=time_format).time_format == time_format
+
+
+@pytest.mark.parametrize("time_format", ["", "%H:%M", "%d %m", "day", "%"])
+def test_a_format_that_does_not_tell_the_day_is_refused(time_format: str) -> None:
+    with pytest.raises(OptionError, match="does not tell the day"):
+        PrepareOptions(time_format=time_format)
 
 
 @given(TIMES)

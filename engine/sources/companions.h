@@ -23,22 +23,40 @@ class Companions : public Source {
   /// space, by the words before it alone. Only where few queries go on from the reading.
   void propose(const Question& question, Proposals& proposals) const override;
 
+  /// Whether a text reads oddly from the first word on that is not typed whole, its first `matched` bytes being typed:
+  /// two neighbours were never typed together, nor two words with nothing between them but words that join others, or
+  /// it stops after such a one. A word that seldom ends a query joins others.
+  bool is_odd(std::string_view text, std::size_t matched, const Policy& policy) const;
+
  private:
   struct Range {
     std::size_t first;
     std::size_t last;
   };
 
-  struct Weighed {
+  /// A word, and how likely it is to end the query.
+  struct Ending {
     std::size_t index;
-    double weight;
+    double worth;
+
+    /// Whether it comes before another one: likelier, and of equals the first of all words.
+    bool operator<(const Ending& other) const {
+      return worth != other.worth ? worth > other.worth : index < other.index;
+    }
   };
 
   std::size_t size() const { return typed_.size(); }
   std::string_view word(std::size_t index) const;
+  std::size_t bound(std::string_view part, bool beyond) const;
   Range beginning_with(std::string_view part) const;
-  std::vector<std::size_t> known_words(std::string_view text, std::size_t most) const;
-  std::vector<Weighed> weigh(std::span<const std::size_t> context, Range range, double half_trust) const;
+  Range places_of(std::size_t index, Range range) const;
+  std::size_t find(std::string_view word) const;
+  bool together(std::size_t one, std::size_t other) const;
+  double ending(std::size_t index, const Policy& policy) const;
+  bool joins(std::size_t index, const Policy& policy) const;
+  std::vector<std::size_t> known_words(std::string_view text, Range range, const Policy& policy) const;
+  void weigh(std::span<const std::size_t> context, Range range, double half_trust) const;
+  std::vector<Ending> likeliest(std::size_t shortest, double left, double total, const Policy& policy) const;
 
   std::span<const char> text_;
   std::vector<std::uint32_t> begin_;          // of each word's text, and the end of the last

@@ -110,19 +110,19 @@ Spellings::Spellings(const ModelFile& file, const Popular& popular)
 
 /// The queries whose letters begin so; none if there are too many.
 std::vector<TypedQuery> Spellings::alike(std::string_view letters, std::size_t most) const {
-  const auto query_at = [&](std::uint32_t position) {  // inside the index, whatever a damaged file says
-    return popular_.at(std::min<std::size_t>(position, popular_.size() - 1));
+  std::string text;
+  const auto compare_at = [&](std::uint32_t position) {
+    // Inside the index, whatever a damaged file says. Its count is elsewhere, and few are of use.
+    popular_.read_text(std::min<std::size_t>(position, popular_.size() - 1), text);
+    return compare(text, letters);
   };
-  const auto is_before = [&](std::uint32_t position, std::string_view wanted) {
-    return compare(query_at(position).text, wanted) < 0;
-  };
+  const auto is_before = [&](std::uint32_t position, std::string_view) { return compare_at(position) < 0; };
   std::vector<TypedQuery> found;
   for (auto place = std::lower_bound(by_letters_.begin(), by_letters_.end(), letters, is_before);
-       place != by_letters_.end(); ++place) {
-    TypedQuery query = query_at(*place);
-    if (compare(query.text, letters) != 0) break;
+       place != by_letters_.end() && compare_at(*place) == 0; ++place) {
     if (found.size() == most) return {};
-    found.push_back(std::move(query));
+    const std::size_t position = std::min<std::size_t>(*place, popular_.size() - 1);
+    found.push_back({text, static_cast<double>(popular_.logged_at(position))});
   }
   return found;
 }

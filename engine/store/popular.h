@@ -86,6 +86,10 @@ class Popular {
   /// The query at `position`, which must be less than size().
   TypedQuery at(std::size_t position) const;
 
+  /// Put its text into one that is used again and again, or have it fetched for that.
+  void read_text(std::size_t position, std::string& text) const { texts_.read(position, text); }
+  void expect_text(std::size_t position) const { texts_.expect(position); }
+
   /// Where a query is, or the next one after it, and its count.
   SortedTexts::Place place_of(std::string_view query) const { return texts_.lower_bound(query); }
   std::uint32_t logged_at(std::size_t position) const { return count_[position]; }

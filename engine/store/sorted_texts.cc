@@ -109,6 +109,14 @@ std::span<const std::uint8_t> SortedTexts::bucket(std::size_t index) const {
 }
 
 std::string SortedTexts::at(std::size_t position) const {
+  std::string text;
+  read(position, text);
+  return text;
+}
+
+void SortedTexts::expect(std::size_t position) const { __builtin_prefetch(bucket(position / bucket_size).data()); }
+
+void SortedTexts::read(std::size_t position, std::string& text) const {
   struct Part {
     std::size_t shared;
     std::string_view added;
@@ -118,16 +126,16 @@ std::string SortedTexts::at(std::size_t position) const {
   for (BucketReader reader(bucket(position / bucket_size)); read <= position % bucket_size && reader.next(); ++read) {
     parts[read] = {reader.shared, reader.added};
   }
-  if (read == 0) return {};
+  text.clear();
+  if (read == 0) return;
   // From its end to its beginning, each part of the text is copied from the entry that has it, once.
-  std::string text(parts[read - 1].shared + parts[read - 1].added.size(), '\0');
+  text.resize(parts[read - 1].shared + parts[read - 1].added.size());
   for (std::size_t missing = text.size(); missing > 0; --read) {
     const auto& [shared, added] = parts[read - 1];
     if (shared >= missing) continue;
     added.copy(text.data() + shared, missing - shared);
     missing = shared;
   }
-  return text;
 }
 
 /// The last bucket in [low, high) whose first text is not after `text`; `low` if there is none. Where it begins after

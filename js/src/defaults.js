@@ -62,6 +62,7 @@ export const POLICY = {
   companions_most_queries: [9.0, 0.0, 1000000.0],
   companions_half_trust: [5.0, 0.001, 1000000.0],
   companions_most_words: [20.0, 1.0, 100.0],
+  companions_most_met: [1000.0, 0.0, 1000000.0],
   companions_end_hits: [0.3, 0.0, 100.0],
   companions_end_trials: [1.0, 0.001, 100.0],
   spellings_most_queries: [10.0, 0.0, 1000.0],
@@ -108,5 +109,7 @@ export const POLICY = {
   min_probability: [0.002, 0.0, 1.0],
   common_probability: [1.0, 0.0, 1.0],
   invented_min_probability: [0.05, 0.0, 1.0],
+  odd_min_probability: [0.0, 0.0, 1.0],
+  odd_ending: [0.05, 0.0, 1.0],
   often_typed: [5.0, 0.0, 1000000000.0],
 };

@@ -36,6 +36,8 @@ class Policy:
     companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
+    companions_most_met: float = 1000.0  # a word that stood beside more of the words that may come is not asked: it
+    # says little and takes long (measured)
     companions_end_hits: float = 0.3  # prior of how often a word ends a query: so many hits
     companions_end_trials: float = 1.0  # in so many trials
     spellings_most_queries: float = 10.0  # other spellings are asked where fewer queries than this go on (measured)
@@ -97,6 +99,9 @@ class Policy:
     )
     # on from the prefix: two queries of the log; fitted. 1: it makes no difference
     invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
+    odd_min_probability: float = 0.0  # the same for one that reads oddly: its words were never typed together, or it
+    # stops after a word that joins others; fitted
+    odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # a near-duplicate of a likelier suggestion is shown if it was typed so often
 
     def __post_init__(self) -> None:
@@ -138,6 +143,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "companions_most_queries": _COUNT,
     "companions_half_trust": (1e-3, 1e6),
     "companions_most_words": (1.0, 100.0),
+    "companions_most_met": _COUNT,
     "companions_end_hits": (0.0, 100.0),
     "companions_end_trials": (1e-3, 100.0),
     "spellings_most_queries": (0.0, 1000.0),
@@ -184,6 +190,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "min_probability": (0.0, 1.0),
     "common_probability": (0.0, 1.0),
     "invented_min_probability": (0.0, 1.0),
+    "odd_min_probability": (0.0, 1.0),
+    "odd_ending": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
 }
 DEFAULT_POLICY = Policy()

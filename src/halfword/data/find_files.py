@@ -23,7 +23,13 @@ def find_files(inputs: Sequence[str | Path], options: PrepareOptions | ColumnNam
     weights = {path: (options.weights or {})[name] for path, name in _chosen(given, options.weights or {}, "weight")}
     lists = {path for path, _ in _chosen(given, dict.fromkeys(options.lists, 1.0), "list")}
     return [
-        replace(file, index=index, weight=weights.get(file.path, 1.0), is_list=file.path in lists)
+        replace(
+            file,
+            index=index,
+            weight=weights.get(file.path, 1.0),
+            is_list=file.path in lists,
+            time_format=options.time_format,
+        )
         for index, file in enumerate(found)
     ]
 

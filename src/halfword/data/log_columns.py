@@ -60,9 +60,11 @@ def as_time(values: Column) -> Column:
     return values.cast(pa.timestamp("us") if pa.types.is_date(values.type) else pa.string())
 
 
-def times_of(texts: Column) -> Column:
+def times_of(texts: Column, time_format: str | None = None) -> Column:
     """Return `microseconds` of each text, null where it is not a time."""
     trimmed = pc.ascii_trim(texts, characters=WHITE_SPACE)
+    if time_format is not None:
+        return _each(trimmed, lambda text: microseconds(text, time_format))
     for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
             return trimmed.cast(kind).cast(pa.int64())

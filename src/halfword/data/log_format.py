@@ -53,6 +53,7 @@ class LogFile:
     reasons: dict[str, str] = field(default_factory=dict)  # field → why this column
     delimiter: str = "\t"
     encoding: str | None = None  # None: UTF-8
+    time_format: str | None = None  # of times that are text; None: recognised
     weight: float = 1.0  # what a row counts
     is_list: bool = False  # names that nobody need have typed
 

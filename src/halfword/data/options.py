@@ -13,7 +13,7 @@ from halfword.core.errors import OptionError
 from halfword.core.fields import option
 from halfword.core.filters import categories_named
 from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile, profile_named
-from halfword.data.times import microseconds
+from halfword.data.times import checked_format, microseconds
 
 if TYPE_CHECKING:
     from halfword.data.log_format import LogFile
@@ -133,6 +133,7 @@ class PrepareOptions:
     weights: Mapping[str, float] | None = option(None, "FILE=NUMBER: what its rows count.", "weight", parse=weights_of)
     lists: tuple[str, ...] = option((), "FILE is a list, not a log: learn all of it.", "list", rare=True)
     encoding: str | None = option(None, "Of text that is not UTF-8, such as latin-1.", rare=True)
+    time_format: str | None = option(None, "Of times, such as %d/%m/%Y %H:%M.", rare=True)
     min_users: int = option(1, "Learn what so many people typed.")
     min_count: int = option(1, "Learn what was typed so often.")
     max_length: int = option(500, "Leave out queries of more characters.", rare=True)  # they are pasted texts
@@ -150,6 +151,8 @@ class PrepareOptions:
         object.__setattr__(self, "block", categories_named(self.block))
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
+        if self.time_format is not None:
+            checked_format(self.time_format)
         if self.weights is not None:
             object.__setattr__(self, "weights", weights_of(self.weights))
         for name in ("min_users", "min_count"):

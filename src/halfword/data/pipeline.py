@@ -184,6 +184,7 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel, by: Sp
             "weights": {file.path.name: file.weight for file in files if file.weight != 1},
             "lists": [file.path.name for file in files if file.is_list],
             "encoding": options.encoding,
+            "time_format": options.time_format,
             "min_users": options.min_users,
             "min_count": options.min_count,
             "max_length": options.max_length,

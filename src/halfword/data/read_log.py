@@ -67,7 +67,10 @@ def too_broken(file: LogFile, example: Broken, share: float) -> LogError:
     expected = {
         Problem.COLUMNS: f"{len(file.names)} columns" if len(file.names) > 1 else "1 column, one query per line",
         Problem.UTF8: "UTF-8 text (for another encoding say which, such as --encoding latin-1)",
-        Problem.DATE: "a time such as 2006-03-01 07:17:12, or seconds since 1970",
+        Problem.DATE: f"a time written {file.time_format}"
+        if file.time_format
+        else "a time such as 2006-03-01 07:17:12, or seconds since 1970 (for others say how, such as "
+        "--time-format '%d/%m/%Y %H:%M')",
         Problem.COUNT: "a count of 1 or more",
         Problem.JSON: "a JSON object",
         Problem.QUERY: f"a query in {file.names[file.columns['query']]!r}",
@@ -116,7 +119,7 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Po
     columns: dict[str, Any] = {
         "query": queries_of(cells.get("query", pa.nulls(0, pa.string())), profile),
         "user": _users(cells["user"]) if "user" in cells else pa.nulls(len(lines), pa.string()),
-        "time": _times(cells["time"]) if "time" in cells else pa.nulls(len(lines), pa.int64()),
+        "time": _times(cells["time"], file.time_format) if "time" in cells else pa.nulls(len(lines), pa.int64()),
         "count": counts_of(cells["count"]) if "count" in cells else pa.repeat(pa.scalar(1, pa.int64()), len(lines)),
     }
     columns["display"] = displays_of(cells["query"], columns["query"]) if "query" in cells else columns["query"]
@@ -187,8 +190,8 @@ def _users(cells: Column) -> Column:
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
 
 
-def _times(cells: Column) -> Column:
-    return times_of(cells) if pa.types.is_string(cells.type) else cells.cast(pa.int64())
+def _times(cells: Column, time_format: str | None = None) -> Column:
+    return times_of(cells, time_format) if pa.types.is_string(cells.type) else cells.cast(pa.int64())
 
 
 def _in_parallel(work: Callable[[Item], Result], items: Iterator[Item], threads: int) -> Iterator[Result]:

@@ -10,7 +10,7 @@ from halfword.serve.http.reply import Reply, RequestError
 from halfword.serve.http.request import Request
 
 READ_SIZE = 16_384  # bytes received at once
-MOST_HELD = 16 * 2**20  # bytes of unfinished requests and unsent replies, of all connections together
+MOST_HELD = 8 * 2**20  # bytes of unfinished requests and unsent replies, of all connections together
 _SWEEP_SECONDS = 1.0
 _STOP_SECONDS = 10.0  # for requests that were begun before the server was told to stop
 _IDLE_STOP_SECONDS = 1.0  # in which a connection without a request may still send one
