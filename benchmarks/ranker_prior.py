@@ -92,7 +92,10 @@ def alone(rows: list[TypedRow]) -> list[TypedRow]:
 
 def model_of(data: Dataset, folder: str, background: str) -> Model:
     """Return a model of the train split, fitted to nothing."""
-    path, options = Path(folder) / "model.halfword", TrainOptions(parts=("popular", "ngram"), background=background)
+    path, options = (
+        Path(folder) / "model.halfword",
+        TrainOptions(parts=("popular", "ngram"), background=background, hold_out=True),
+    )
     train(Unvalidated(data.path, data.profile, data), path, options)
     return load(path, cache=False)
 
@@ -101,7 +104,7 @@ def estimates(offers: Offers, mixture: np.ndarray) -> np.ndarray:
     """Return the feature of the same name under another mixture."""
     discount, breadth, growth, least, companions, spellings = mixture
     owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
-    count, score, beside, spelled = offers.evidence.T
+    count, score, beside, spelled, _ = offers.evidence.T
     total, distinct = offers.totals.T
     weight = least + breadth * distinct**growth
 

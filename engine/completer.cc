@@ -9,7 +9,6 @@
 #include "rank/selection.h"
 #include "search/tuning.h"
 #include "sort.h"
-#include "sources/companions.h"
 #include "sources/search_source.h"
 #include "sources/session_source.h"
 #include "sources/spellings.h"
@@ -54,7 +53,11 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
   if (file.holds("order.places")) other_order_.emplace(file, *popular_);
   if (file.holds("pinyin.position")) pinyin_.emplace(file, *popular_);
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
-  if (file.holds("ngram.words.text")) sources_.push_back(std::make_unique<Companions>(file));
+  if (file.holds("ngram.words.text")) {
+    auto companions = std::make_unique<Companions>(file);
+    companions_ = companions.get();
+    sources_.push_back(std::move(companions));
+  }
   if (file.holds("popular.by_letters")) sources_.push_back(std::make_unique<Spellings>(file, *popular_));
   sources_.push_back(std::make_unique<SessionSource>(*popular_));
 }
@@ -96,6 +99,11 @@ Answer Completer::complete(const Request& request) const {
 Answer Completer::answer_to(const Request& request, const LiveState* live) const {
   if (ranker_) return show(request, branches(request, live), live);
   return model_ ? from_model(request) : from_popular(request, live);
+}
+
+bool Completer::is_odd(const Proposal& proposal) const {
+  return proposal.count == 0.0 && companions_ != nullptr &&
+         companions_->is_odd(proposal.text, proposal.matched, policy_);
 }
 
 std::vector<Branch> Completer::branches(const Request& request) const { return branches(request, changes().get()); }
@@ -234,7 +242,7 @@ Answer Completer::show(const Request& request, std::vector<Branch> branches, con
     pinned.push_back({{pin.text, scores[place] + shift, Origin::popular}, pin.position});
   }
   std::vector<Completion> shown =
-      select({request, proposals, branches.front().features, scores, live}, policy_, ranker_->words());
+      select({request, proposals, branches.front().features, scores, live, companions_}, policy_, ranker_->words());
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, shown);
   return {std::move(shown), proposals.facts.timed_out, proposals.facts.cost};
 }

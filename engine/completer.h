@@ -15,6 +15,7 @@
 #include "request.h"
 #include "search/generation_cache.h"
 #include "search/model_search.h"
+#include "sources/companions.h"
 #include "sources/other_order.h"
 #include "sources/pinyin.h"
 #include "sources/popular_source.h"
@@ -56,6 +57,9 @@ class Completer {
   /// The readings of the typed text, itself first, each with what the sources propose, its features and probabilities:
   /// what the ranker and the belief in readings are fitted to.
   std::vector<Branch> branches(const Request& request) const;
+
+  /// Whether a proposal that nobody typed reads oddly: as far as can be told by which words go together.
+  bool is_odd(const Proposal& proposal) const;
 
   /// What the typed text of a request may stand for, itself first, and what it may stand for if it was mistyped.
   std::vector<Reading> readings_of(const Request& request) const;
@@ -104,6 +108,7 @@ class Completer {
   std::optional<Belief> belief_;  // in corrections
   Displays displays_;
   std::vector<std::unique_ptr<Source>> sources_;  // the first one is popularity
+  const Companions* companions_ = nullptr;        // one of them; null: there is none
   std::unique_ptr<Live> live_;
   mutable GenerationCache<KeptAnswer> answers_;  // to short prefixes without context
 };

@@ -119,9 +119,15 @@ def test_a_memory_is_read_as_it_was_written(queries: dict[Query, int], order: in
     for before, after in zip(memory.orders, again.orders, strict=True):
         np.testing.assert_array_equal(before.piece, after.piece)
         np.testing.assert_array_equal(before.parent, after.parent)
-        np.testing.assert_allclose(before.gain, after.gain, rtol=2e-3)
         np.testing.assert_allclose(before.backoff, after.backoff, rtol=2e-3, atol=1e-6)
-        np.testing.assert_allclose(before.total, after.total, rtol=1e-2)
+        # Of contexts with one child and the same backoff, only the mean total is stored.
+        alone = np.bincount(before.parent, minlength=len(before.total)) == 1
+        others = ~alone[before.parent]
+        np.testing.assert_allclose(before.gain[others], after.gain[others], rtol=2e-3)
+        np.testing.assert_allclose(before.total[~alone], after.total[~alone], rtol=1e-2)
+        for backoff in np.unique(before.backoff[alone].round(9)):
+            same = alone & (before.backoff.round(9) == backoff)
+            assert after.total[same] == pytest.approx(before.total[same].mean(), rel=1e-2)
 
 
 @settings(deadline=None, max_examples=20)

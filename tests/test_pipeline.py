@@ -113,7 +113,8 @@ def with_accents(tmp_path_factory: pytest.TempPathFactory) -> Pair:
 @pytest.fixture(scope="module")
 def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline over all sources; the language model is the engine's."""
-    toy = Toy(parts=PARTS, counts=QUERIES, words=True, spellings=True, policy=ALWAYS_BOTH, background_words=BACKGROUND)
+    policy = replace(ALWAYS_BOTH, odd_min_probability=0.02, odd_ending=0.4)
+    toy = Toy(parts=PARTS, counts=QUERIES, words=True, spellings=True, policy=policy, background_words=BACKGROUND)
     path = write_toy(tmp_path_factory.mktemp("sources") / "sources.halfword", toy)
     search = load(path, parts=("ngram", "network"), cache=False)
     companions, spellings = PlainCompanions(list(QUERIES)), PlainSpellings(QUERIES, "")
@@ -121,10 +122,11 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         QUERIES,
         lambda prefix, options, surplus, others, context: search.complete(prefix, options, context=context),
         ranker_of(path),
-        ALWAYS_BOTH,
+        policy,
         words_of(QUERIES),
-        lambda prefix: companions.complete(prefix, int(ALWAYS_BOTH.page)),
-        lambda prefix: spellings.complete(prefix, int(ALWAYS_BOTH.page)),
+        lambda prefix: companions.complete(prefix, int(policy.page)),
+        lambda prefix: spellings.complete(prefix, int(policy.page)),
+        lambda text, matched: companions.is_odd(text, matched, policy),
     )
     return load(path, cache=False), plain, lambda: math.inf
 

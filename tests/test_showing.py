@@ -16,6 +16,7 @@ from halfword.core.policy import DEFAULT_POLICY
 from halfword.core.verify import read_arrays
 from halfword.core.words import words_in
 from halfword.search.model import PARTS, import_engine
+from halfword.search.reference import PlainCompanions
 from halfword.search.reference_selection import plain_form
 from halfword.training.offers import Offers
 from halfword.training.showing import fit_showing
@@ -68,6 +69,25 @@ def test_a_word_of_the_background_is_not_invented(path: Path, tmp_path: Path) ->
 
 def test_whole_words_of_the_prefix_are_the_users_own(path: Path) -> None:
     assert load(path).complete("xyz ", invent="never")
+
+
+def test_what_reads_oddly_is_shown_only_if_it_is_likely_or_all_is_asked_for(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, odd_min_probability=0.02)
+    model = load(
+        write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, words=True, spread=0.7, policy=policy))
+    )
+    together = PlainCompanions(list(TYPED))
+    hidden = 0
+    for prefix in PREFIXES:
+        everything, shown = model.complete(prefix, UNFILTERED, count=50), model.complete(prefix, count=50)
+        fine = [
+            each
+            for each in everything
+            if each.text in TYPED or each.score >= np.log(0.02) or not together.is_odd(each.text, len(prefix), policy)
+        ]
+        assert [each for each in shown if each in everything] == fine
+        hidden += len(everything) - len(fine)
+    assert hidden > 0
 
 
 def test_the_least_probability_of_the_policy_counts_unless_another_is_asked_for(tmp_path: Path) -> None:
@@ -164,7 +184,7 @@ def offers(per_prefix: list[list[float]]) -> tuple[Offers, np.ndarray]:
     first = np.concatenate([[0], np.cumsum([len(each) for each in per_prefix])]).astype(np.int64)
     size = int(first[-1])
     none = np.zeros(size, bool)
-    evidence, totals = np.zeros((size, 4), "f4"), np.zeros((len(per_prefix), 2), "f4")
+    evidence, totals = np.zeros((size, 5), "f4"), np.zeros((len(per_prefix), 2), "f4")
     made = Offers(np.zeros((size, 1), "f4"), first, none, none, evidence, totals)
     return made, np.concatenate(per_prefix)
 
@@ -201,3 +221,28 @@ def test_few_rows_are_not_trusted_to_tell_how_many_words_are_invented() -> None:
     invented = np.repeat(np.arange(3000) % 20 < 6, 10)  # of twenty rows, six are completed by such words
     few, many = (fit_showing(DEFAULT_POLICY, made, probabilities, invented, rows) for rows in (20, 3000))
     assert few.invented_min_probability > many.invented_min_probability
+
+
+def test_at_most_a_quarter_of_the_suggestions_read_oddly_if_that_costs_little() -> None:
+    made, probabilities, chosen = random_offers()
+    made.evidence[:, -1] = chosen | (probabilities < 0.02)
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(len(probabilities), bool), 3000)
+    odd = made.evidence[:, -1] > 0
+    shown = (probabilities >= policy.min_probability) & (~odd | (probabilities >= policy.odd_min_probability))
+    assert odd[probabilities >= policy.min_probability].mean() > 0.4
+    assert 0.2 < odd[shown].mean() <= 0.25
+
+
+def test_what_reads_oddly_is_not_left_out_at_any_price() -> None:
+    made, probabilities, _ = random_offers()
+    made.evidence[:, -1] = 1.0  # as in a log that knows nothing
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(len(probabilities), bool), 3000)
+    assert policy.min_probability < policy.odd_min_probability < 0.05
+    assert probabilities[probabilities >= policy.odd_min_probability].sum() > 0.8 * probabilities.sum()
+
+
+def test_a_log_that_reads_well_pays_nothing() -> None:
+    made, probabilities, chosen = random_offers()
+    made.evidence[:, -1] = chosen & (np.arange(len(chosen)) % 2 == 0)  # less than a quarter
+    policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(len(probabilities), bool), 3000)
+    assert policy.odd_min_probability == policy.min_probability

@@ -171,13 +171,13 @@ nb::tuple search_cost(const Completer& completer, const std::string& typed, cons
 
 /// What the sources propose for one reading, for Python: the texts, their features as 32-bit floats, the evidence for
 /// each, and facts about the prefix.
-nb::tuple to_python(const Branch& offer) {
+nb::tuple to_python(const Completer& completer, const Branch& offer) {
   nb::list texts;
   nb::list evidence;
   for (const Proposal& each : offer.proposals.list()) {
     texts.append(each.text);
     evidence.append(nb::make_tuple(each.count, each.searched ? nb::cast(each.model_score) : nb::none(), each.companions,
-                                   each.spellings));
+                                   each.spellings, completer.is_odd(each)));
   }
   const PrefixFacts& facts = offer.proposals.facts;
   return nb::make_tuple(texts, to_bytes(offer.features), evidence,
@@ -199,7 +199,7 @@ nb::list propose_batch(const Completer& completer, const std::vector<std::string
                        const SearchOptions& options, std::size_t threads, const std::vector<Context>& contexts) {
   nb::list list;
   for (const auto& branches : branches_of(completer, prefixes, options, threads, contexts)) {
-    list.append(to_python(branches.front()));
+    list.append(to_python(completer, branches.front()));
   }
   return list;
 }
@@ -574,7 +574,8 @@ NB_MODULE(_engine, module) {
           [](const Companions& source, const std::string& prefix, const Policy& policy) {
             return likely_texts(source, prefix, policy, &Proposal::companions);
           },
-          "prefix"_a, "policy"_a);
+          "prefix"_a, "policy"_a)
+      .def("is_odd", &Companions::is_odd, "text"_a, "matched"_a, "policy"_a);
   nb::class_<Spellings>(module, "Spellings", "The same query in another spelling.")
       .def(nb::init<const ModelFile&, const Popular&>(), "file"_a, "popular"_a, nb::keep_alive<1, 2>(),
            nb::keep_alive<1, 3>())

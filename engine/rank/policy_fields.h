@@ -30,6 +30,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"companions_most_queries", &Policy::companions_most_queries},
     PolicyField{"companions_half_trust", &Policy::companions_half_trust},
     PolicyField{"companions_most_words", &Policy::companions_most_words},
+    PolicyField{"companions_most_met", &Policy::companions_most_met},
     PolicyField{"companions_end_hits", &Policy::companions_end_hits},
     PolicyField{"companions_end_trials", &Policy::companions_end_trials},
     PolicyField{"spellings_most_queries", &Policy::spellings_most_queries},
@@ -76,6 +77,8 @@ inline constexpr std::array policy_fields{
     PolicyField{"min_probability", &Policy::min_probability},
     PolicyField{"common_probability", &Policy::common_probability},
     PolicyField{"invented_min_probability", &Policy::invented_min_probability},
+    PolicyField{"odd_min_probability", &Policy::odd_min_probability},
+    PolicyField{"odd_ending", &Policy::odd_ending},
     PolicyField{"often_typed", &Policy::often_typed},
 };
 static_assert(sizeof(Policy) == policy_fields.size() * sizeof(double), "a number of the policy is not listed");

@@ -30,13 +30,17 @@ double common_floor(const Policy& policy, const PrefixFacts& facts) {
 /// Whether a proposal is likely enough, and made of known words where that is asked for.
 class Admission {
  public:
-  Admission(const Ranked& ranked, const Policy& policy, const Lexicon& words) : ranked_(ranked), words_(words) {
+  Admission(const Ranked& ranked, const Policy& policy, const Lexicon& words)
+      : ranked_(ranked), policy_(policy), words_(words) {
     const SearchOptions& options = ranked.request.options;
     const bool by_policy = options.min_probability < 0.0;
     // Who has typed nothing asks for what is popular, however small its share is.
     const double least = ranked.request.typed.empty() ? 0.0 : policy.min_probability;
     floor_ = by_policy ? std::min(std::log(least), common_floor(policy, ranked.proposals.facts))
                        : std::log(options.min_probability);
+    odd_floor_ = by_policy
+                     ? std::min(std::log(policy.odd_min_probability), common_floor(policy, ranked.proposals.facts))
+                     : floor_;
     everything_ = by_policy ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
     never_ = options.invent == Invent::never;
@@ -54,6 +58,7 @@ class Admission {
     const Proposal& proposal = ranked_.proposals.list()[place];
     const bool holds_all_words = proposal.session.copied_words > 0.0 && proposal.session.new_words == 0.0;
     if (proposal.count > 0.0 || holds_all_words) return true;  // what this person typed is not invented
+    if (ranked_.scores[place] < odd_floor_ && is_odd(proposal)) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;
@@ -63,9 +68,15 @@ class Admission {
   }
 
  private:
+  bool is_odd(const Proposal& proposal) const {
+    return ranked_.companions != nullptr && ranked_.companions->is_odd(proposal.text, proposal.matched, policy_);
+  }
+
   const Ranked& ranked_;
+  const Policy& policy_;
   const Lexicon& words_;
   double floor_;
+  double odd_floor_;
   double invented_floor_;
   bool everything_;
   bool never_;

@@ -67,6 +67,7 @@ class Policy:
     companions_most_queries: float
     companions_half_trust: float
     companions_most_words: float
+    companions_most_met: float
     companions_end_hits: float
     companions_end_trials: float
     spellings_most_queries: float
@@ -148,12 +149,12 @@ class Completer:
         threads: int,
         contexts: Sequence[Sequence[str]] = (),
     ) -> list[
-        tuple[list[str], bytes, list[tuple[float, float | None, float, float]], tuple[float, float, float, float]]
+        tuple[list[str], bytes, list[tuple[float, float | None, float, float, bool]], tuple[float, float, float, float]]
     ]:
         """Return what the sources propose for each prefix.
 
-        The texts; their features as 32-bit floats; the evidence for each (count, model score, companions, spellings);
-        and of the prefix the total and distinct counts, with itself and without.
+        The texts; their features as 32-bit floats; the evidence for each (count, model score, companions, spellings,
+        whether it reads oddly); and of the prefix the total and distinct counts, with itself and without.
         """
 
     def apply_changes(self, changes: Sequence[tuple[int, str, float, str]], scale: float, publish: bool = True) -> None:
@@ -214,6 +215,8 @@ class Companions:
 
     def __init__(self, file: ModelFile) -> None: ...
     def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
+    def is_odd(self, text: str, matched: int, policy: Policy) -> bool:
+        """Tell whether a text reads oddly; its first bytes, so many, were typed."""
 
 class Spellings:
     """The same query in another spelling."""
@@ -249,9 +252,15 @@ class CountedNgrams:
         room: float,
         bytes_per_ngram: float,
         bytes_per_backoff: float,
+        alone: bool,
     ) -> None: ...
-    def backoffs(self, top: int, discounts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the totals of the contexts below the order `top`, by log-odds in thousandths from −32,768 on."""
+    def backoffs(
+        self, top: int, discounts: NDArray[np.float64], alone: bool
+    ) -> tuple[NDArray[np.float64], list[tuple[NDArray[np.float64], NDArray[np.int64]]]]:
+        """Return the totals of the contexts below the order `top`, by log-odds in thousandths from −32,768 on.
+
+        With `alone` contexts with one child come apart, by their length: their totals, and how many there are.
+        """
 
     def arrays(
         self,
@@ -259,6 +268,7 @@ class CountedNgrams:
         wide: bool,
         gains: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]],
         backoffs: NDArray[np.uint8],
+        alone: Sequence[NDArray[np.uint8]],
     ) -> dict[str, tuple[str, bytes]]: ...
 
 class NgramCounter:

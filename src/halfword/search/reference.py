@@ -362,12 +362,16 @@ class PlainCompanions:
         self._ended = [query.split()[-1] for query in queries if query.split()]
         self._words = sorted(set().union(*self._queries))
 
-    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]:
-        """Return how a query that has come to `prefix` may end with this word or the next; best first."""
+    def complete(self, prefix: str, count: int, most_met: float = math.inf) -> list[tuple[str, float]]:
+        """Return how a query that has come to `prefix` may end with this word or the next; best first.
+
+        A word of the prefix that stood beside more than `most_met` of the words that may come says nothing.
+        """
         *before, part = prefix.split(" ")
-        met = {word for word in before if any(self._together(word, other) for other in self._words)}
-        context = [word for word in dict.fromkeys(reversed(before)) if word in met][:20]
         likely = [word for word in self._words if word.startswith(part)]
+        met = {word for word in before if any(self._together(word, other) for other in self._words)}
+        met -= {word for word in met if sum(self._together(word, other) > 0 for other in likely) > most_met}
+        context = [word for word in dict.fromkeys(reversed(before)) if word in met][:20]
         if not context or not likely:
             return []
         weights = {word: sum(self._weight(one, word) for one in context) for word in likely}
@@ -380,6 +384,27 @@ class PlainCompanions:
             if word != part and any(self._together(one, word) for one in context)
         ]
         return sorted(found, key=lambda each: (-each[1], each[0].encode()))[:count]
+
+    def is_odd(self, text: str, matched: int, policy: Policy = DEFAULT_POLICY) -> bool:
+        """Tell whether a text reads oddly from the first word on that is not typed whole.
+
+        Two neighbours were never typed together, nor two words with nothing between them but words that join others,
+        or it stops after such a one.
+        """
+        words, begun = text.split(" "), text[: matched + 1].count(" ")
+        joining = [self._joins(word, policy) for word in words]
+        for place in range(max(begun, 1), len(words)):
+            others = [word for word, joins in zip(words[:place], joining[:place], strict=True) if not joins]
+            before = [words[place - 1], *(others[-1:] if not joining[place] else [])]
+            if not all(self._together(word, words[place]) for word in before):
+                return True
+        return len(words) > 1 and joining[-1]
+
+    def _joins(self, word: str, policy: Policy) -> bool:
+        """Tell whether a word joins others: it seldom ends a query."""
+        hits, trials = policy.companions_end_hits, policy.companions_end_trials
+        typed = self._typed(word)
+        return typed > 0 and (self._ended.count(word) + hits) / (typed + trials) < policy.odd_ending
 
     def _weight(self, one: str, word: str) -> float:
         met = sum(self._together(one, other) for other in self._words)

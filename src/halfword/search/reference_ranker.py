@@ -276,6 +276,7 @@ class PlainPipeline:
     words: "KnownWords"
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
+    odd: Callable[[str, int], bool] = lambda text, matched: False  # whether a text reads oddly beyond what was typed
     readings: Callable[[str], Readings] = lambda prefix: ()
     log_probability: Callable[[str], float] = lambda prefix: 0.0  # of a prefix, by the language model; 0: not known
     mistakes: "PlainMistakes | None" = None
@@ -295,6 +296,10 @@ class PlainPipeline:
             lambda text: (
                 self.words.invented(added := text[_begun(text, proposals[text]) :]) > 0
                 and not session.holds_words(added)
+            ),
+            lambda text: (
+                self.odd(text, proposals[text].matched)
+                and not session.holds_words(text[_begun(text, proposals[text]) :])
             ),
             options,
             self.policy,

@@ -42,6 +42,7 @@ def select(
     scores: Mapping[str, float],
     count_of: Callable[[str], float],
     invented: Callable[[str], bool],
+    odd: Callable[[str], bool],
     options: SearchOptions,
     policy: Policy,
     *,
@@ -55,8 +56,10 @@ def select(
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
+    least_odd = policy.odd_min_probability if options.min_probability is None else 0.0
     if options.min_probability is None and log_prefix < 0:
-        least = min(least, policy.common_probability / math.exp(log_prefix))
+        common = policy.common_probability / math.exp(log_prefix)
+        least, least_odd = min(least, common), min(least_odd, common)
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     shown: set[str] = set()
     chosen: list[str] = []
@@ -64,6 +67,8 @@ def select(
         if len(chosen) == max(options.count, int(policy.page)) or math.exp(scores[text]) < least:
             break
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
+            continue
+        if not count_of(text) and math.exp(scores[text]) < least_odd and odd(text):
             continue
         form = plain_form(text)
         if form not in shown or everything or count_of(text) >= policy.often_typed:

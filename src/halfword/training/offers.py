@@ -15,7 +15,8 @@ from halfword.search.model import Model, engine_options, import_engine
 
 _TOGETHER = 1024  # prefixes that are asked at once, on all cores
 Floats = NDArray[np.float32]
-Evidence = tuple[float, float | None, float, float]  # count, model score, companions, spellings
+# count, model score, companions, spellings, whether it reads oddly
+Evidence = tuple[float, float | None, float, float, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Offers:
     first: NDArray[np.int64]  # (prefixes + 1)
     whole: NDArray[np.bool_]  # (proposals); whether it is the query
     partial: NDArray[np.bool_]  # (proposals); whether it is the query, or whole words from its beginning
-    evidence: Floats  # (proposals, 4)
+    evidence: Floats  # (proposals, 5)
     totals: Floats  # (prefixes, 2): how often queries that begin so were typed, and how many there are
 
     def __len__(self) -> int:
@@ -101,13 +102,15 @@ def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
             evidence += reasons
             totals.append(facts[:2])
     first = np.concatenate([[0], np.cumsum([len(each) for each in features])]).astype(np.int64)
-    reasons_table = np.array([(c, -np.inf if s is None else s, w, o) for c, s, w, o in evidence], np.float32)
+    reasons_table = np.array(
+        [(count, -np.inf if score is None else score, *others) for count, score, *others in evidence], np.float32
+    )
     return Offers(
         np.concatenate([*features, np.zeros((0, size), np.float32)]),
         first,
         np.array(whole, bool),
         np.array(partial, bool),
-        reasons_table.reshape(-1, 4),
+        reasons_table.reshape(-1, 5),
         np.array(totals, np.float32).reshape(-1, 2),
     )
 

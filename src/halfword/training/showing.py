@@ -2,8 +2,11 @@
 
 The ranker's probabilities are real ones, so they tell without any label what a suggestion is worth: p / its rank is
 what it adds to MRR. Texts with an invented word are rarely right and always look bad, so few of them are let through.
+Texts that read oddly (`Companions` in the engine tells) look bad too, but many are right: a small log has not seen most
+pairs of words that people type. So they are left out only as far as that costs little.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,8 +16,11 @@ from halfword.training.offers import Offers
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
 _WORTH_A_GLANCE = 0.05  # a suggestion that is likelier is always shown: a new query may have no better chance yet
+_GLANCES: tuple[float, ...] = tuple(_CHOICES[_CHOICES <= _WORTH_A_GLANCE].tolist())
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
+_MOST_ODD = 1 / 4  # share of the suggestions that may read oddly, unless leaving more of them out
+_ODD_PRICE = 0.04  # costs more than this share of MRR
 _COMMON = 2.0  # times that a text is expected in the log
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
@@ -26,26 +32,33 @@ class Page:
     owner: np.ndarray  # the number of the prefix
     probability: np.ndarray
     invented: np.ndarray  # whether the text holds an invented word
+    odd: np.ndarray  # whether it reads oddly
     size: int  # suggestions that are shown at most
     rows: int  # a row is asked at several prefixes: those whose numbers leave the same remainder
 
-    def places(self, least: float, least_invented: float) -> tuple[np.ndarray, np.ndarray]:
+    def places(self, least: float, least_odd: float, least_invented: float) -> tuple[np.ndarray, np.ndarray]:
         """Return which proposals are shown, and the rank of each, from 1 on."""
-        likely = (self.probability >= least) & (~self.invented | (self.probability >= least_invented))
+        likely = (self.probability >= least) & (~self.odd | (self.probability >= least_odd))
+        likely &= ~self.invented | (self.probability >= least_invented)
         shown = np.flatnonzero(likely)
         owner = self.owner[shown]
         rank = np.arange(len(shown)) - np.searchsorted(owner, owner) + 1
         fits = rank <= self.size
         return shown[fits], rank[fits]
 
-    def worth(self, least: float) -> float:
+    def worth(self, least: float, least_odd: float = 0.0, least_invented: float = 0.0) -> float:
         """Return what the shown proposals add to the sum of reciprocal ranks."""
-        shown, rank = self.places(least, 0.0)
+        shown, rank = self.places(least, least_odd, least_invented)
         return float((self.probability[shown] / rank).sum())
 
-    def most_invented(self, least: float, least_invented: float) -> float:
+    def share_of_odd(self, least: float, least_odd: float, least_invented: float) -> float:
+        """Return what share of shown proposals reads oddly."""
+        shown, _ = self.places(least, least_odd, least_invented)
+        return float(self.odd[shown].sum() / max(len(shown), 1))
+
+    def most_invented(self, least: float, least_odd: float, least_invented: float) -> float:
         """Return what share of shown proposals holds an invented word, at most: few rows tell it less exactly."""
-        shown, _ = self.places(least, least_invented)
+        shown, _ = self.places(least, least_odd, least_invented)
         row = self.owner[shown] % self.rows
         number, holding = np.bincount(row, minlength=1), np.bincount(row, self.invented[shown], minlength=1)
         share = holding.sum() / max(number.sum(), 1)
@@ -60,10 +73,39 @@ def fit_showing(policy: Policy, offers: Offers, probabilities: np.ndarray, inven
     """
     page = _page(policy, offers, probabilities, invented, rows)
     enough = (1 - _PRICE) * page.worth(0.0)
-    glances = _CHOICES[_CHOICES <= _WORTH_A_GLANCE]
-    least = max((float(each) for each in glances if page.worth(each) >= enough), default=0.0)
-    sober = (float(each) for each in _CHOICES if page.most_invented(least, each) <= _MOST_INVENTED)
-    return replace(policy, min_probability=least, invented_min_probability=max(least, min(sober, default=1.0)))
+    least = max((each for each in _GLANCES if page.worth(each) >= enough), default=0.0)
+    odd = _least_odd(page, least)
+    return replace(
+        policy,
+        min_probability=least,
+        odd_min_probability=odd,
+        invented_min_probability=_least_invented(page, least, odd),
+    )
+
+
+def _least_invented(page: Page, least: float, least_odd: float) -> float:
+    """Return how likely a suggestion with an invented word must be, so that few have one."""
+    sober = (float(each) for each in _CHOICES if page.most_invented(least, least_odd, each) <= _MOST_INVENTED)
+    return max(least, next(sober, 1.0))
+
+
+def _least_odd(page: Page, least: float) -> float:
+    """Return how likely a suggestion that reads oddly must be: so that few do, or so that it does not cost too much.
+
+    The fewer suggestions are shown, the fewer of them may hold an invented word: that is part of the cost.
+    """
+
+    def worth(least_odd: float) -> float:
+        return page.worth(least, least_odd, _least_invented(page, least, least_odd))
+
+    def share(least_odd: float) -> float:
+        return page.share_of_odd(least, least_odd, _least_invented(page, least, least_odd))
+
+    enough = (1 - _ODD_PRICE) * worth(least)
+    rising = [least, *(each for each in _GLANCES if each > least)]
+    affordable = rising[: bisect_left(rising, True, key=lambda each: worth(each) < enough)]
+    place = bisect_left(affordable, True, key=lambda each: share(each) <= _MOST_ODD)
+    return affordable[min(place, len(affordable) - 1)]
 
 
 def with_common(policy: Policy, rows: int) -> Policy:
@@ -74,4 +116,5 @@ def with_common(policy: Policy, rows: int) -> Policy:
 def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Page:
     owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
     order = np.lexsort((-probabilities, owner))
-    return Page(owner[order], probabilities[order], invented[order], int(policy.page), rows)
+    odd = offers.evidence[order, -1] > 0
+    return Page(owner[order], probabilities[order], invented[order], odd, int(policy.page), rows)
