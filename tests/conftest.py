@@ -25,7 +25,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, suppres
 settings.load_profile("repeatable")
 
 COUNTS = {"new york": 5, "new york times": 7, "new": 1, "news": 5, "weather": 3, "web": 3, "weather in new york": 1}
-OLD = Path(__file__).parent / "data" / "format-2.halfword"  # written before there were checksums
+OLD = Path(__file__).parent / "data" / "format-3.halfword"  # written without checksums
 
 MakeModel = Callable[..., Path]
 MakePopular = Callable[..., Model]

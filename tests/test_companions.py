@@ -1,7 +1,6 @@
 """Words that were typed together help a query that nobody typed before."""
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from halfword.core.policy import DEFAULT_POLICY
 from halfword.data.dataset import open_dataset
 from halfword.search.model import engine_policy, import_engine, load, open_model_file
 from halfword.search.reference import PlainCompanions
-from halfword.training.companions import learn_companions
+from halfword.training.companions import learn_companions, read_companions
 from halfword.training.options import TrainOptions
 from halfword.training.train import train
 from tests.toy import Toy, policy_for, write_toy
@@ -37,13 +36,29 @@ def open_words(path: Path):  # type: ignore[no-untyped-def]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(queries=QUERIES, typed=st.lists(st.sampled_from([*WORDS, "", "r", "x"]), max_size=4), count=st.integers(0, 4))
-def test_it_equals_the_formula(queries: list[str], typed: list[str], count: int, tmp_path: Path) -> None:
+@given(
+    queries=QUERIES,
+    typed=st.lists(st.sampled_from([*WORDS, "", "r", "x"]), max_size=4),
+    count=st.integers(0, 4),
+    most_met=st.sampled_from([0, 1, 2, 3, 1000]),
+)
+def test_it_equals_the_formula(queries: list[str], typed: list[str], count: int, most_met: int, tmp_path: Path) -> None:
     prefix = " ".join(typed)
     words = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
-    found, expected = words.complete(prefix, policy_for(count)), PlainCompanions(queries).complete(prefix, count)
+    policy = policy_for(count)
+    policy.companions_most_met = most_met
+    found, expected = words.complete(prefix, policy), PlainCompanions(queries).complete(prefix, count, most_met)
     assert [chance for _, chance in found] == pytest.approx([chance for _, chance in expected])
     assert dict(found) == pytest.approx(dict(expected)) or len({round(chance, 9) for _, chance in found}) < len(found)
+
+
+def test_a_word_that_met_too_many_of_the_words_that_may_come_is_not_asked(tmp_path: Path) -> None:
+    queries = ["the rome", "the paris", "the madrid", "hotels madrid"]
+    words = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
+    policy = policy_for(3)
+    policy.companions_most_met = 2
+    assert [text for text, _ in words.complete("hotels the ", policy)] == ["hotels the madrid"]
+    assert [text for text, _ in words.complete("hotels the r", policy)] == ["hotels the rome"]  # of these it met one
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -84,16 +99,33 @@ def test_neighbours_that_were_never_typed_together_read_oddly(typed: str, added:
 def test_a_query_counts_once_however_often_it_was_typed_and_long_ones_not_at_all() -> None:
     long = " ".join(map(str, range(13)))
     arrays = learn_companions(["rome hotels", "hotels in rome", "hotels hotels", long])
-    words = np.cumsum([0, *arrays["ngram.words.length"].data])
-    text = arrays["ngram.words.text"].data.decode()
-    spelled = [text[a:b] for a, b in pairwise(words)]
-    first = np.frombuffer(arrays["ngram.words.first"].data, "<u4")
-    companions = np.frombuffer(arrays["ngram.words.companion"].data, "<u2")
-    together = np.frombuffer(arrays["ngram.words.together"].data, "u1")
-    of_rome = slice(*first[spelled.index("rome") : spelled.index("rome") + 2])
-    assert [spelled[word] for word in companions[of_rome]] == ["hotels", "in"]
-    assert list(together[of_rome]) == [2, 1]
-    assert first[spelled.index("7") + 1] == first[spelled.index("7")]
+    found = read_companions(arrays)
+    pairs = zip(found.pairs.tolist(), found.counts.tolist(), strict=True)
+    named = {(found.words[pair >> 16], found.words[pair & 0xFFFF]): count for pair, count in pairs}
+    assert {pair: count for pair, count in named.items() if pair[0] == "rome"} == {
+        ("rome", "hotels"): 2,
+        ("rome", "in"): 1,
+    }
+    assert not any("7" in pair for pair in named)
+    assert (found.typed["hotels"], found.ended["hotels"]) == (3, 2)
+
+
+@given(queries=QUERIES, repeats=st.integers(1, 40))
+def test_the_arrays_can_be_read_back(queries: list[str], repeats: int) -> None:
+    arrays = learn_companions([f"{query} {number}" for query in queries for number in range(repeats)])
+    found = read_companions(arrays)
+    assert learn_companions([], background=found) == arrays
+
+
+def test_a_word_with_many_companions_is_read_from_where_it_matters(tmp_path: Path) -> None:
+    queries = [f"all w{number:03}{'x' * (number % 3)}" for number in range(200)]
+    words, plain = (
+        open_words(write_words(tmp_path / "words.halfword", learn_companions(queries))),
+        PlainCompanions(queries),
+    )
+    for part in ("w00", "w06", "w12", "w19", "w199", "x"):
+        found = dict(words.complete(f"all {part}", policy_for(20)))
+        assert found == pytest.approx(dict(plain.complete(f"all {part}", 20)))
 
 
 def test_so_many_queries_together_that_a_byte_is_too_small_are_255() -> None:
@@ -110,8 +142,8 @@ def test_it_keeps_to_the_room_it_has(megabytes: float) -> None:
 def test_what_there_is_no_room_for_is_not_chosen_by_the_alphabet() -> None:
     queries = [f"{first}{number} {last}{number}" for first in "abcdef" for last in "uvwxyz" for number in range(40)]
     arrays = learn_companions(queries, 0.02)
-    first = np.frombuffer(arrays["ngram.words.first"].data, "<u4")
-    kept = np.add.reduceat(np.diff(first), np.arange(0, len(first) - 1, 40))
+    number = np.bincount(read_companions(arrays).pairs >> 16, minlength=480)
+    kept = np.add.reduceat(number, np.arange(0, len(number), 40))
     assert len(kept) == 12
     assert kept.min() > 0.5 * kept.mean()
 
@@ -121,23 +153,26 @@ def test_what_there_is_no_room_for_is_not_chosen_by_the_alphabet() -> None:
     [
         ("length", [9, 1, 1]),
         ("length", [1, 1]),
-        ("first", [0, 2, 1, 4]),
-        ("first", [1, 1, 2, 4]),
-        ("companion", [1, 1, 0, 0]),
-        ("companion", [1, 7, 0, 0]),
-        ("companion", [1, 2, 0]),
-        ("ended", [1]),
-        ("ended", [9, 1, 1]),
-        ("typed", [0, 1, 1]),
+        ("counts", [2, 0, 2, 1, 1, 1, 1, 1]),
+        ("counts", [2, 0, 2, 1, 1, 1, 1, 1, 1, 0]),
+        ("counts", [2, 0, 2, 1, 1, 1, 1, 1, 200]),
+        ("counts", [2, 9, 2, 1, 1, 1, 1, 1, 1]),
+        ("counts", [0, 0, 2, 1, 1, 1, 1, 1, 1]),
+        ("counts", [2, 0, 2, 1, 1, 1, 1, 1, 2]),
+        ("counts", [2, 0, 3, 1, 1, 0, 1, 1, 1]),
+        ("companion", [2, 0, 0, 0]),
+        ("companion", [2, 14, 0, 0]),
+        ("companion", [2, 2, 0]),
+        ("companion", [2, 2, 0, 0, 0]),
+        ("companion", [3, 2, 0, 0]),
+        ("companion", [2, 2, 0, 200]),
         ("text", [ord("b"), ord("a"), ord("c")]),
-        ("together", [0, 1, 1, 1]),
+        ("together", [2]),
     ],
 )
 def test_words_that_make_no_sense_are_refused(name: str, values: list[int], tmp_path: Path) -> None:
     arrays = learn_companions(["a b", "a c"])
-    kind = {"companion": "<u2", "text": "<u1", "length": "<u1", "together": "<u1"}.get(name, "<u4")
-    dtype = arrays[f"ngram.words.{name}"].dtype
-    arrays[f"ngram.words.{name}"] = Array(dtype, np.array(values, kind).tobytes())
+    arrays[f"ngram.words.{name}"] = Array("U8", bytes(values))
     with pytest.raises(import_engine().EngineFileError, match="the words that were typed together make no sense"):
         open_words(write_words(tmp_path / "words.halfword", arrays))
 

@@ -1,10 +1,12 @@
 """Typing mistakes: what a mistyped text may stand for, and what it is completed to."""
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,13 +14,16 @@ from hypothesis import strategies as st
 from halfword import SearchOptions, load
 from halfword.core.errors import OptionError
 from halfword.core.filters import Blocklist
+from halfword.core.model_file import PADDING, Array, read_header, write_model
 from halfword.core.options import Invent, Typos
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.spelling import spelled, unspelled
+from halfword.core.verify import read_arrays
 from halfword.search.filtered import Filtered
 from halfword.search.model import Model, engine_options
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.training.channel import Channel, Pair, edits_of, is_correction, mine, mistype
+from halfword.training.mistyped import made_again, train_mistakes
 from halfword.training.word_tree import word_tree
 from tests.toy import Toy, write_toy
 
@@ -40,6 +45,7 @@ QUERIES = {
     "istanbul hava durumu": 30,
     "삼성 전자": 30,
 }
+KINDS = {"U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8"}
 MISTYPED = {
     "britny sp": "britney sp",  # a letter was left out
     "brittney spe": "britney spe",  # one was added
@@ -163,6 +169,33 @@ def test_without_pairs_the_channel_is_the_one_that_ships() -> None:
     assert Channel.learn([], Channel.read()).costs() == pytest.approx(Channel.read().costs(), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("mistake", "row", "typed"),
+    [
+        (Pair("enviromental law", "environmental law"), "jobs environmental", "jobs enviromental"),
+        (Pair("newyork times", "new york times"), "hotels new york", "hotels newyork"),
+        (Pair("sponge bob", "spongebob"), "spongebob pictures", "sponge bob pictures"),
+    ],
+)
+def test_mistakes_of_other_queries_are_made_again(mistake: Pair, row: str, typed: str) -> None:
+    others = ["environment", "york", "bob"]  # without the words that were mistyped
+    assert list(made_again([mistake], [row, *others], 5, random.Random(0))) == [Pair(typed, row)]
+
+
+def test_a_query_of_far_commoner_words_corrects_another_that_was_typed_as_often() -> None:
+    steps = [
+        Pair("enviromental jobs ohio", "environmental jobs ohio"),
+        Pair("tall bike shop ohio", "tall bake shop ohio"),  # one word is as common as the other
+        Pair("enviromental jobs", "ohio weather"),
+    ]
+    often = {"environmental": 9, "enviromental": 1, "bike": 7, "bake": 7}
+    assert list(train_mistakes(steps, {}, lambda word: often.get(word, 0))) == steps[:1]
+
+
+def test_a_mistake_at_the_end_that_may_still_be_right_is_not_made_again() -> None:
+    assert not list(made_again([Pair("shoe store", "shoes store")], ["red shoes"], 5, random.Random(0)))
+
+
 @given(text=st.text("abc한국 é", min_size=5, max_size=12), seed=st.integers(0, 99))
 def test_a_mistake_that_is_made_is_one_edit(text: str, seed: int) -> None:
     text = " ".join(text.split())
@@ -179,7 +212,59 @@ def test_spelling_a_text_loses_nothing(text: str) -> None:
 def test_words_of_scripts_without_spaces_are_no_words_of_the_tree() -> None:
     sizes = [len(word_tree(counts)["words.tree.letter"].data) for counts in ({"tea": 1}, {"tea": 1, "手机壳": 5})]
     assert sizes[0] == sizes[1]
-    assert sizes[0] == 8  # the root and three letters, two bytes each
+    assert sizes[0] == 4  # the root and three letters
+
+
+def words_in_tree(arrays: Mapping[str, Array]) -> dict[str, int]:
+    """Return the words of a tree with their weights, as `engine/store/word_tree.h` lays them out."""
+    read = {name.rpartition(".")[2]: np.frombuffer(array.data, KINDS[array.dtype]) for name, array in arrays.items()}
+    ends = 128 if len(read["alphabet"]) <= 128 else 32768
+    inner = dict(zip(read["inner"].tolist(), read["inner_weight"].tolist(), strict=True))
+    bits = np.unpackbits(read["children"].view(np.uint8).reshape(-1, 2, 8), axis=2, bitorder="little")
+    more = iter(read["more"].tolist())
+    found: dict[str, int] = {}
+    spelled_to, child = {0: ""}, 1
+    for node, (letter, total) in enumerate(zip(read["letter"].tolist(), read["total"].tolist(), strict=True)):
+        if node % 64 == 0:
+            assert read["begin"][node // 64 * 2] == child
+        has_children, has_several = bits[node // 64, :, node % 64]
+        number = 1 + next(more) if has_several else int(has_children)
+        for each in range(child, child + number):
+            spelled_to[each] = spelled_to[node] + chr(read["alphabet"][int(read["letter"][each]) & (ends - 1)])
+        child += number
+        if letter & ends:
+            found[spelled_to[node]] = inner.get(node, total)
+            assert (node in inner) == (number > 0)
+    assert [*more] == [0] * 64
+    return found
+
+
+@given(
+    words=st.dictionaries(st.text("abcé", min_size=1, max_size=6), st.integers(1, 1000), max_size=60),
+    letters=st.sampled_from([0, 40, 200]),
+)
+def test_the_tree_holds_every_word_with_its_weight(words: dict[str, int], letters: int) -> None:
+    words |= {chr(0x400 + number): 3 for number in range(letters)}
+    expected = {spelled(word): 1 + round(10 * math.log(count)) for word, count in words.items()}
+    found = words_in_tree(word_tree(words))
+    assert found.keys() == expected.keys()
+    assert all(abs(found[word] - expected[word]) <= 1 for word in found)  # halves may be rounded either way
+
+
+def test_a_mistake_far_down_in_a_large_tree_is_corrected(tmp_path: Path) -> None:
+    draw = random.Random(5)
+    words = ["".join(draw.choices("abcdefgh", k=14)) for _ in range(40_000)]
+    path = tmp_path / "large.halfword"
+    header = read_header(write_toy(path, Toy(parts=("popular", "ngram"), counts={"ab": 1}, mistakes=True)))
+    arrays = {name: array for name, array in read_arrays(path, header).items() if not name.startswith(PADDING)}
+    arrays |= word_tree(dict.fromkeys(words, 40) | {word[:10]: 50 for word in words[::9]})
+    assert len(arrays["words.tree.total"].data) > 2**18  # more nodes than are listed when the file is opened
+    write_model(path, arrays, header.card, policy=THOROUGH, features=header.features)
+    large = load(path, cache=False)
+    for word in words[:40]:
+        assert f"{word} a" in corrections(large, f"{word[:11]}x{word[12:]} a")
+    for word in words[:400:9]:
+        assert f"{word[:10]} a" in corrections(large, f"{word[:8]}{word[9]} a")
 
 
 def test_the_model_that_ships_corrects() -> None:

@@ -11,6 +11,7 @@ from halfword.data.options import PrepareOptions, SplitBy, SplitOptions
 from halfword.data.pipeline import prepare
 from halfword.data.sessions import TypedRow
 from halfword.evaluation.evaluate import EvaluateOptions, sample_typed_rows
+from halfword.training.mistyped import steps_of
 from tests.test_prepare import write_aol, write_lines
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -40,6 +41,14 @@ def test_a_session_is_one_users_and_ends_with_a_pause(tmp_path: Path) -> None:
     ]
     assert data.typed_rows(Split.TRAIN, 1)[2] == TypedRow("flights to paris", ("paris hotels",))
     assert Counter(row.query for row in data.typed_rows(Split.TRAIN)) == Counter(data.rows(Split.TRAIN))
+
+
+def test_steps_from_query_to_query_stay_in_a_session(tmp_path: Path) -> None:
+    data = prepared(write_aol(tmp_path / "log.txt", LOG))
+    assert list(steps_of(data, data.table(Split.TRAIN))) == [
+        ("flights to paris", "paris hotels"),
+        ("paris hotels", "flights to paris"),
+    ]
 
 
 def test_the_pause_can_be_chosen(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What was typed in another spelling helps a query that nobody typed in this one."""
 
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,9 @@ from halfword.core.rules import Kind, read_rules
 from halfword.data.dataset import open_dataset
 from halfword.search.model import Model, engine_options, import_engine, load, open_model_file
 from halfword.search.reference import PlainSpellings
+from halfword.training.coded_numbers import read_numbers
 from halfword.training.options import TrainOptions
-from halfword.training.spellings import learn_spellings
+from halfword.training.spellings import learn_spellings, letter_arrays
 from halfword.training.train import popular_arrays, train
 from tests.toy import Toy, policy_for, write_toy
 
@@ -148,7 +150,7 @@ def test_where_there_is_nothing_to_go_by_there_is_nothing_to_offer(prefix: str, 
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("by_letters", np.array([0, 1, 0], "<u4").tobytes()),
+        ("by_letters_begin", b""),
         ("domain", b"com"),
         ("domain", b".c\xff"),
         ("domain", b"a.com"),
@@ -163,9 +165,23 @@ def test_an_order_that_makes_no_sense_is_refused(name: str, data: bytes, tmp_pat
 
 def test_an_order_that_leads_out_of_the_index_gives_no_read_outside_of_it(tmp_path: Path) -> None:
     arrays = arrays_of({"a-b": 1, "b-c": 1})
-    arrays["popular.by_letters"] = Array("U32", np.array([7, 2**32 - 1], "<u4").tobytes())
-    spellings = open_spellings(write_queries(tmp_path / "bad.halfword", arrays))
-    assert {text for text, _ in spellings.complete("bc", policy_for(ALL))} <= {"bc"}
+    for order, begin in [([7, 2**32 - 1], [0, 99]), ([1, 0], [2**32 - 1, 1]), ([0, 1], [1, 0, 1])]:
+        arrays |= letter_arrays(np.array(order), b"")
+        arrays["popular.by_letters_begin"] = Array("U32", np.array(begin, "<u4").tobytes())
+        spellings = open_spellings(write_queries(tmp_path / "bad.halfword", arrays))
+        assert {text for text, _ in spellings.complete("bc", policy_for(ALL))} <= {"bc"}
+
+
+@given(order=st.permutations(range(100)), size=st.integers(0, 100))
+def test_the_order_can_be_read_back(order: list[int], size: int) -> None:
+    arrays = letter_arrays(np.array(order[:size], np.int64), b"")
+    begins = np.frombuffer(arrays["popular.by_letters_begin"].data, "<u4")
+    coded = np.frombuffer(arrays["popular.by_letters"].data, np.uint8)
+    found: list[int] = []
+    for begin, end in pairwise(begins):
+        first, *steps = read_numbers(coded[begin:end]).tolist()
+        found += accumulate(((-(step + 1) if step % 2 else step) // 2 for step in steps), initial=first)
+    assert found == order[:size]
 
 
 def blends(counts: dict[str, int], tmp_path: Path) -> tuple[Model, Model]:

@@ -34,6 +34,8 @@ class NamedArrays {
   void add(const std::string& part, const PopularArrays& arrays) {
     add(part, arrays.texts);
     add(part + "count", arrays.count);
+    add(part + "large", arrays.large);
+    add(part + "large_count", arrays.large_count);
     add(part + "block_max", arrays.block_max);
     add(part + "block_sum", arrays.block_sum);
     add(part + "range_max", arrays.range_max);
@@ -41,10 +43,14 @@ class NamedArrays {
 
   void add(const std::string& part, const WordTreeArrays& arrays) {
     add(part + "alphabet", arrays.alphabet);
-    add(part + "letter", arrays.letter);
-    add(part + "first_child", arrays.first_child);
-    add(part + "word", arrays.word);
+    if (arrays.wide.empty()) add(part + "letter", arrays.narrow);
+    if (!arrays.wide.empty()) add(part + "letter", arrays.wide);
     add(part + "total", arrays.total);
+    add(part + "children", arrays.children);
+    add(part + "begin", arrays.begin);
+    add(part + "more", arrays.more);
+    add(part + "inner", arrays.inner);
+    add(part + "inner_weight", arrays.inner_weight);
   }
 
   /// A list of words that has `size` of them.

@@ -147,35 +147,43 @@ Discounts discounts_of(Given<double> values, const NgramTrie& trie) {
 }
 
 void prune(CountedNgrams& counted, Given<double> discounts, Given<double> unigram, double room, double bytes_per_ngram,
-           double bytes_per_backoff) {
+           double bytes_per_backoff, bool alone) {
   if (unigram.shape(0) != counted.trie.vocabulary()) throw nb::value_error("there must be one probability per piece");
   const Discounts each = discounts_of(discounts, counted.trie);
   const nb::gil_scoped_release release;
   const Workers workers = interruptible(counted.threads);
   Losses losses = losses_of(counted.trie, each, span_of(unigram), workers);
-  keep_most(counted.trie, std::move(losses), {room, bytes_per_ngram, bytes_per_backoff}, workers);
+  keep_most(counted.trie, std::move(losses), {room, bytes_per_ngram, bytes_per_backoff, alone}, workers);
 }
 
-/// Work out the backoffs of the contexts below the order `top`; returns the total of each key, from −32768 on.
-nb::object backoffs(CountedNgrams& counted, std::size_t top, Given<double> discounts) {
+/// Work out the backoffs of the contexts below the order `top`; returns the total of each key, from −32768 on, and of
+/// contexts with one child apart, by their order: the same and how many there are.
+nb::tuple backoffs(CountedNgrams& counted, std::size_t top, Given<double> discounts, bool alone) {
   const Discounts each = discounts_of(discounts, counted.trie);
   if (top > counted.trie.order()) throw nb::value_error("no n-gram has so many pieces");
   {
     const nb::gil_scoped_release release;
-    counted.backoffs = backoff_keys(counted.trie, top, each, interruptible(counted.threads));
+    counted.backoffs = backoff_keys(counted.trie, top, each, alone, interruptible(counted.threads));
   }
-  return to_numpy(counted.backoffs.masses);
+  nb::list only;
+  for (const BackoffKeys::Contexts& contexts : counted.backoffs.alone) {
+    only.append(nb::make_tuple(to_numpy(contexts.masses), to_numpy(contexts.times)));
+  }
+  return nb::make_tuple(to_numpy(counted.backoffs.all.masses), only);
 }
 
 using GivenCodes = std::vector<std::pair<Given<std::uint64_t>, Given<std::uint32_t>>>;
 
 nb::dict arrays(const CountedNgrams& counted, unsigned bits, bool wide, const GivenCodes& gains,
-                Given<std::uint8_t> backoffs) {
-  if (gains.size() != counted.backoffs.keys.size() || backoffs.shape(0) != BackoffKeys::size) {
+                Given<std::uint8_t> backoffs, const std::vector<Given<std::uint8_t>>& alone) {
+  const auto is_whole = [](const Given<std::uint8_t>& codes) { return codes.shape(0) == BackoffKeys::size; };
+  if (gains.size() != counted.backoffs.keys.size() || alone.size() != counted.backoffs.alone.size() ||
+      !is_whole(backoffs) || !std::all_of(alone.begin(), alone.end(), is_whole)) {
     throw nb::value_error("there must be the codes of all gains and backoffs");
   }
   MemoryCodes codes{bits, wide, {}, {backoffs.data(), backoffs.data() + backoffs.shape(0)}};
   for (const auto& [counts, each] : gains) codes.gains.emplace_back(span_of(counts), span_of(each));
+  for (const Given<std::uint8_t>& each : alone) codes.alone.emplace_back(each.data(), each.data() + each.shape(0));
   std::vector<NamedArray> found;
   {
     const nb::gil_scoped_release release;
@@ -202,9 +210,9 @@ void bind_training(nb::module_& module) {
       .def("unigram_counts", &unigram_counts)
       .def("pairs", &pairs)
       .def("keep_allowed", [](CountedNgrams& counted) { keep_allowed(counted.trie); })
-      .def("prune", &prune, "discounts"_a, "unigram"_a, "room"_a, "bytes_per_ngram"_a, "bytes_per_backoff"_a)
-      .def("backoffs", &backoffs, "top"_a, "discounts"_a)
-      .def("arrays", &arrays, "bits"_a, "wide"_a, "gains"_a, "backoffs"_a);
+      .def("prune", &prune, "discounts"_a, "unigram"_a, "room"_a, "bytes_per_ngram"_a, "bytes_per_backoff"_a, "alone"_a)
+      .def("backoffs", &backoffs, "top"_a, "discounts"_a, "alone"_a)
+      .def("arrays", &arrays, "bits"_a, "wide"_a, "gains"_a, "backoffs"_a, "alone"_a);
   nb::class_<Counting>(module, "NgramCounter", "Counts n-grams of queries that come in batches.")
       .def(nb::init<unsigned, std::size_t, PieceId, PieceId, std::uint64_t, std::string, std::size_t, std::size_t>(),
            "order"_a, "vocabulary"_a, "begin"_a, "end"_a, "least_count"_a, "folder"_a, "memory"_a, "threads"_a = 0)

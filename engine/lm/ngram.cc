@@ -57,7 +57,7 @@ std::size_t nth_bit(std::uint64_t word, std::uint64_t sums, std::size_t nth) {
   return begin + static_cast<std::size_t>(std::countr_zero(byte));
 }
 
-/// The run of zeros of an n-gram, one per child, and how many n-grams before it have children.
+/// The run of zeros of an n-gram, one per child, and how many n-grams before it are parents.
 struct Zeros {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -72,27 +72,31 @@ std::size_t begin_of_zeros(std::span<const std::uint64_t> bits, std::size_t end)
   return word == 0 ? 0 : index * word_bits + static_cast<std::size_t>(std::bit_width(word));
 }
 
-/// From the sampled `position`, skip `ones` set bits, and count those of them that follow a zero: they are parents.
+/// From the sampled `position`, skip `ones` set bits, and count the parents among them: those that follow two zeros,
+/// or one if `single` has all bits.
 template <typename Count>
 [[gnu::always_inline]] inline Zeros skip_ones(std::span<const std::uint64_t> bits, std::size_t position,
-                                              std::size_t parents, std::size_t ones, const Count& count) {
+                                              std::size_t parents, std::size_t ones, std::uint64_t single,
+                                              const Count& count) {
   std::size_t index = position / word_bits;
   if (index >= bits.size()) return {};
-  std::uint64_t before = index == 0 ? 1 : bits[index - 1] >> (word_bits - 1);
+  std::uint64_t before = index == 0 ? ~std::uint64_t{0} : bits[index - 1];
   std::uint64_t wanted = ~below(position % word_bits);
   while (true) {
-    const std::uint64_t word = bits[index] & wanted;
-    const std::uint64_t after_zero = word & ~(bits[index] << 1 | before);
+    const std::uint64_t all = bits[index];
+    const std::uint64_t word = all & wanted;
+    const std::uint64_t shifted = all << 1 | before >> 63;
+    const std::uint64_t of_parents = word & ~(shifted | ((shifted << 1 | (before >> 62 & 1)) & ~single));
     const std::size_t found = count(word);
     if (found > ones) {
       const std::size_t bit = nth_bit(word, ones_up_to(word), ones);
       const std::size_t end = index * word_bits + bit;
-      parents += count(after_zero & below(bit));
+      parents += count(of_parents & below(bit));
       return {begin_of_zeros(bits, end), end, parents};
     }
     ones -= found;
-    parents += count(after_zero);
-    before = bits[index] >> (word_bits - 1);
+    parents += count(of_parents);
+    before = all;
     wanted = ~std::uint64_t{0};
     if (++index == bits.size()) return {};
   }
@@ -103,19 +107,24 @@ template <typename Count>
 const bool counts_fast = __builtin_cpu_supports("popcnt") != 0;
 
 /// The same with the processor's instruction, which the oldest ones do not have.
+template <std::uint64_t single>
 [[gnu::target("popcnt")]] Zeros skip_ones_fast(std::span<const std::uint64_t> bits, std::size_t position,
                                                std::size_t parents, std::size_t ones) {
-  return skip_ones(bits, position, parents, ones,
+  return skip_ones(bits, position, parents, ones, single,
                    [](std::uint64_t word) { return static_cast<std::size_t>(__builtin_popcountll(word)); });
 }
 
 #endif
 
-Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std::size_t parents, std::size_t ones) {
+Zeros find_zeros(std::span<const std::uint64_t> bits, std::size_t position, std::size_t parents, std::size_t ones,
+                 std::uint64_t single) {
 #if defined(__x86_64__)
-  if (counts_fast) return skip_ones_fast(bits, position, parents, ones);
+  if (counts_fast) {
+    return single == 0 ? skip_ones_fast<0>(bits, position, parents, ones)
+                       : skip_ones_fast<~std::uint64_t{0}>(bits, position, parents, ones);
+  }
 #endif
-  return skip_ones(bits, position, parents, ones, count_ones);
+  return skip_ones(bits, position, parents, ones, single, count_ones);
 }
 
 /// Where the entry of a piece is among sorted ones, or `absent`. Nothing is guessed: where the search goes on is
@@ -299,10 +308,19 @@ Ngram::Level Ngram::load_level(const ModelFile& file, std::size_t order) const {
 
 Ngram::Children Ngram::load_children(const ModelFile& file, std::size_t order, std::size_t size) const {
   const std::string name = "ngram." + std::to_string(order);
-  const Children children{.bits = file.array<std::uint64_t>(name + ".children"),
-                          .samples = file.array<std::uint32_t>(name + ".sample"),
-                          .backoffs = file.array<std::uint8_t>(name + ".backoff")};
+  Children children{.bits = file.array<std::uint64_t>(name + ".children"),
+                    .samples = file.array<std::uint32_t>(name + ".sample"),
+                    .backoffs = file.array<std::uint8_t>(name + ".backoff"),
+                    .alone = {},
+                    .single = ~std::uint64_t{0}};
   require(children.samples.size() == (size + sampled - 1) / sampled * 2, name + ".sample");
+  if (file.holds(name + ".alone")) {
+    const std::span<const float> tables = file.array<float>(name + ".alone");
+    require(tables.size() >= 2 && tables.size() % 2 == 0, name + ".alone");
+    children.alone = tables.first(tables.size() / 2);
+    children.single = 0;
+    require_weights(children.alone, 1.0F, name + ".alone");
+  }
   require(!children.backoffs.empty(), name + ".backoff");
   return children;
 }
@@ -318,7 +336,8 @@ void Ngram::seek(std::size_t length, Found& found) const {
   const Children& children = children_[length - 1];
   const std::size_t sample = found.node / sampled * 2;
   const std::size_t node = found.node;
-  const Zeros zeros = find_zeros(children.bits, children.samples[sample], children.samples[sample + 1], node % sampled);
+  const Zeros zeros = find_zeros(children.bits, children.samples[sample], children.samples[sample + 1], node % sampled,
+                                 children.single);
   // Before the zeros there is one set bit per earlier n-gram. So begin − node is the number of the first child.
   if (zeros.begin < node || zeros.end <= zeros.begin || zeros.end - node > levels_[length - 1].size()) return;
   found.first = static_cast<std::uint32_t>(zeros.begin - node);
@@ -328,9 +347,10 @@ void Ngram::seek(std::size_t length, Found& found) const {
 
 /// An n-gram of `length` pieces as a context, once its children are found.
 NgramContext Ngram::weighed(std::size_t length, const Found& found, float peak_of_shorter) const {
-  if (found.first == found.last) return {};
-  const Level& level = levels_[length - 1];
   const std::size_t count = found.last - found.first;
+  if (count == 0) return {};
+  if (count == 1 && !children_[length - 1].alone.empty()) return before_only_child(length, found, peak_of_shorter);
+  const Level& level = levels_[length - 1];
   const Gains gains = level.wide.empty()
                           ? gains_of(level.narrow.subspan(found.first, count), level.gains, code_bits_, end_)
                           : gains_of(level.wide.subspan(found.first, count), level.gains, code_bits_, end_);
@@ -338,6 +358,20 @@ NgramContext Ngram::weighed(std::size_t length, const Found& found, float peak_o
   const float scale = gains.sum > 0.0F ? (1.0F - backoff) / gains.sum : 0.0F;
   const float peak = scale * level.most_gained[gains.most] + backoff * peak_of_shorter;
   return {found.first, found.last, backoff, scale, peak, scale * gains.ending};
+}
+
+/// The same where it has one child, which takes all that is not left to shorter contexts: its code tells how much.
+NgramContext Ngram::before_only_child(std::size_t length, const Found& found, float peak_of_shorter) const {
+  const Level& level = levels_[length - 1];
+  const std::uint32_t entry = level.wide.empty() ? level.narrow[found.first] : level.wide[found.first];
+  const std::uint32_t code = entry & ((1U << code_bits_) - 1);
+  const std::span<const float> alone = children_[length - 1].alone;
+  const float backoff = alone[std::min<std::size_t>(code, alone.size() - 1)];
+  const float gain = level.gains[code];
+  const float scale = gain > 0.0F ? (1.0F - backoff) / gain : 0.0F;
+  const bool ends = entry >> code_bits_ == end_;
+  const float peak = (ends ? 0.0F : scale * level.most_gained[code]) + backoff * peak_of_shorter;
+  return {found.first, found.last, backoff, scale, peak, ends ? scale * gain : 0.0F};
 }
 
 /// The number of the n-gram of a state's context and a piece in its level, or `absent`.

@@ -167,7 +167,9 @@ class Ngram {
   struct Children {
     std::span<const std::uint64_t> bits;
     std::span<const std::uint32_t> samples;
-    std::span<const std::uint8_t> backoffs;
+    std::span<const std::uint8_t> backoffs;  // codes, of the n-grams with several children, or of all that have any
+    std::span<const float> alone;            // by the code of an only child: its parent's backoff, or empty
+    std::uint64_t single;                    // all bits if the backoffs of parents of one child are listed too
   };
 
   Level load_level(const ModelFile& file, std::size_t order) const;
@@ -177,7 +179,7 @@ class Ngram {
     std::uint32_t node = UINT32_MAX;  // its number; none if it is not there
     std::uint32_t first = 0;          // its children
     std::uint32_t last = 0;
-    std::size_t parents_before = 0;  // n-grams with children before it
+    std::size_t parents_before = 0;  // n-grams before it whose backoffs are listed
   };
 
   /// Which of 64 pieces follow another one, and how many follow it that come before these.
@@ -189,6 +191,7 @@ class Ngram {
   Shares shares_of(const NgramState& state) const;
   void seek(std::size_t length, Found& found) const;
   NgramContext weighed(std::size_t length, const Found& found, float peak_of_shorter) const;
+  NgramContext before_only_child(std::size_t length, const Found& found, float peak_of_shorter) const;
   void index_pairs();
   std::uint32_t find_pair(PieceId piece, PieceId next) const;
   std::uint32_t find(std::size_t level, const NgramState& state, PieceId piece) const;

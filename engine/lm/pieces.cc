@@ -93,6 +93,10 @@ void Pieces::read_surfaces() {
   }
   if (std::find(bytes_.begin(), bytes_.end(), no_piece) != bytes_.end()) bytes_.clear();
   unknown_score_ = worst - unknown_penalty;
+  words_apart_ = segmentation_ == Segmentation::bpe &&
+                 std::find(surfaces_.begin(), surfaces_.end(), space_mark) != surfaces_.end() &&
+                 std::none_of(surfaces_.begin(), surfaces_.end(),
+                              [](const std::string& text) { return text.find(space_mark, 1) != std::string::npos; });
   for (PieceId piece = 0; piece < size(); ++piece) {
     const int behind_space = begins_word(piece) ? 0 : after_space;
     choices_.push_back(static_cast<std::uint8_t>(spells(piece) ? not_after_space | behind_space : 0));

@@ -60,6 +60,13 @@ class Pieces {
   /// The `count` best segmentations, best first; only a unigram vocabulary has more than one.
   std::vector<std::vector<PieceId>> segment_best(std::string_view escaped, std::size_t count) const;
 
+  /// Where the last word of a text begins, so that what comes before can be segmented by itself; 0 if it is the first,
+  /// or if a piece may reach from one word into the next.
+  std::size_t last_word(std::string_view escaped) const {
+    const std::size_t found = words_apart_ ? escaped.rfind(space_mark) : std::string_view::npos;
+    return found == std::string_view::npos ? 0 : found;
+  }
+
   /// All pieces that begin with `characters` and are longer, sorted by text.
   std::span<const PieceId> beginning_with(std::string_view characters) const;
 
@@ -96,6 +103,7 @@ class Pieces {
   FlatMap children_;                   // (node, byte) → node
   FlatMap merges_;                     // (left piece, right piece) → the piece that joins them
   float unknown_score_ = 0.0F;
+  bool words_apart_ = false;  // pieces are joined by pairs, and none holds a space mark but at its beginning
   std::size_t longest_ = 0;
 };
 

@@ -28,6 +28,7 @@ struct Policy {
   double companions_most_queries{};
   double companions_half_trust{};
   double companions_most_words{};
+  double companions_most_met{};
   double companions_end_hits{};
   double companions_end_trials{};
   double spellings_most_queries{};

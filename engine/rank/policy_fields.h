@@ -30,6 +30,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"companions_most_queries", &Policy::companions_most_queries},
     PolicyField{"companions_half_trust", &Policy::companions_half_trust},
     PolicyField{"companions_most_words", &Policy::companions_most_words},
+    PolicyField{"companions_most_met", &Policy::companions_most_met},
     PolicyField{"companions_end_hits", &Policy::companions_end_hits},
     PolicyField{"companions_end_trials", &Policy::companions_end_trials},
     PolicyField{"spellings_most_queries", &Policy::spellings_most_queries},

@@ -1,7 +1,9 @@
 #include "rank/ranker.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -39,13 +41,31 @@ RankerWeights::RankerWeights(const ModelFile& file, const std::string& part) {
   if (!std::all_of(scale_.begin(), scale_.end(), positive)) throw ModelFileError(part + ".scale makes no sense");
 }
 
-void RankerWeights::add(std::size_t feature, float value, Sums& sums) const {
+/// Add what some features say. Sixteen hidden units at a time stay in registers, while all features are added to them.
+void RankerWeights::add(std::span<const std::size_t> which, const Features& features, Sums& sums) const {
+  using Floats [[gnu::vector_size(16)]] = float;
+  constexpr std::size_t vectors = 4;
+  constexpr std::size_t width = vectors * sizeof(Floats) / sizeof(float);
+  Features scaled;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    scaled[i] = (features[which[i]] - mean_[which[i]]) / scale_[which[i]];
+    sums.linear += linear_[which[i]] * scaled[i];
+  }
   const std::size_t units = output_.size();
-  const float scaled = (value - mean_[feature]) / scale_[feature];
-  const float* const row = hidden_.data() + feature * units;
-  float* const __restrict hidden = sums.hidden.data();  // no other array is this one
-  sums.linear += linear_[feature] * scaled;
-  for (std::size_t unit = 0; unit < units; ++unit) hidden[unit] += row[unit] * scaled;
+  std::size_t unit = 0;
+  for (; unit + width <= units; unit += width) {
+    std::array<Floats, vectors> added;
+    std::memcpy(&added, sums.hidden.data() + unit, sizeof(added));
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      std::array<Floats, vectors> row;
+      std::memcpy(&row, hidden_.data() + which[i] * units + unit, sizeof(row));
+      for (std::size_t part = 0; part < vectors; ++part) added[part] += row[part] * scaled[i];
+    }
+    std::memcpy(sums.hidden.data() + unit, &added, sizeof(added));
+  }
+  for (; unit < units; ++unit) {
+    for (std::size_t i = 0; i < which.size(); ++i) sums.hidden[unit] += hidden_[which[i] * units + unit] * scaled[i];
+  }
 }
 
 double RankerWeights::worth_of(Sums& sums) const {
@@ -70,20 +90,20 @@ Chances RankerWeights::chances(std::span<const Features> features) const {
   // What all proposals have in common is added up once: the features of the prefix, and those of a session if there is
   // none.
   Sums shared{{hidden_bias_.begin(), hidden_bias_.end()}};
+  std::vector<std::size_t> common;
   std::vector<std::size_t> differing;
+  common.reserve(mean_.size());
+  differing.reserve(mean_.size());
   for (std::size_t feature = 0; feature < mean_.size(); ++feature) {
     const float value = features.front()[feature];
     const auto same = [&](const Features& each) { return each[feature] == value; };
-    if (std::all_of(features.begin() + 1, features.end(), same)) {
-      add(feature, value, shared);
-    } else {
-      differing.push_back(feature);
-    }
+    (std::all_of(features.begin() + 1, features.end(), same) ? common : differing).push_back(feature);
   }
+  add(common, features.front(), shared);
   Sums sums;
   for (const Features& each : features) {
     sums = shared;
-    for (const std::size_t feature : differing) add(feature, each[feature], sums);
+    add(differing, each, sums);
     worths.push_back(worth_of(sums));
   }
   const double none = worth_of_none(features.front());

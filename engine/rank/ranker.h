@@ -39,7 +39,7 @@ class RankerWeights {
     float linear = 0.0F;
   };
 
-  void add(std::size_t feature, float value, Sums& sums) const;
+  void add(std::span<const std::size_t> which, const Features& features, Sums& sums) const;
   double worth_of(Sums& sums) const;
   double worth_of_none(const Features& features) const;
 

@@ -103,9 +103,10 @@ void NearWords::replace_or_leave_out(const Place& place) {
   for (WordTree::Node child = begin; child < end; ++child) {
     if (words_.weight_below(child) < least) continue;
     const bool left_out = words_.may_go_on(child, rest[0], rest[1]);
-    const bool replaced = more && words_.place(child) != typed && words_.may_go_on(child, rest[1], rest[2]);
+    const std::size_t own = words_.place(child);
+    const bool replaced = more && own != typed && words_.may_go_on(child, rest[1], rest[2]);
     if (!left_out && !replaced) continue;
-    const std::size_t meant = Channel::class_of(words_.letter(child));
+    const std::size_t meant = Channel::class_of(words_.alphabet()[own]);
     if (left_out) mistake(place, child, read, channel_.leave_out(place.before, meant));
     if (!replaced) continue;
     mistake(place, child, read + 1, channel_.substitute(meant, typed_classes_[read]) + first_letter(place));

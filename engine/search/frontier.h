@@ -54,7 +54,7 @@ class Frontier {
   std::size_t shortest_length() const;
 
   /// The best child of a length that has one.
-  const Child& best(std::size_t length) const { return levels_[length].waiting.back(); }
+  Child& best(std::size_t length) { return levels_[length].waiting.back(); }
 
   /// Take that child away.
   Child take(std::size_t length);

@@ -59,7 +59,7 @@ bool MemoryReader::read_starts(std::vector<Start>& starts, const Deadline& deadl
       ++read_;
     }
     start.score += scores.back();
-    buffers_.rows[index] = {path.back()};
+    buffers_.rows[index] = path.back();
   }
   return true;
 }
@@ -68,27 +68,17 @@ void MemoryReader::read(std::span<RowStep> steps, std::uint32_t first) {
   grow(buffers_.rows, first + steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].to = first + static_cast<std::uint32_t>(i);
-    buffers_.rows[steps[i].to] = {state_of(steps[i].from), steps[i].piece};
+    buffers_.rows[steps[i].to] = memory_.advance(buffers_.rows[steps[i].from], steps[i].piece);
   }
   read_ += steps.size();
 }
 
-/// The state of a row, with its last piece.
-const NgramState& MemoryReader::state_of(std::uint32_t row) {
-  MemoryRow& found = buffers_.rows[row];
-  if (found.unread) {
-    found.state = memory_.advance(found.state, *found.unread);
-    found.unread.reset();
-  }
-  return found.state;
-}
-
 double MemoryReader::log_probability(std::uint32_t row, PieceId piece) {
-  return log_of(memory_.probability(state_of(row), piece));
+  return log_of(memory_.probability(buffers_.rows[row], piece));
 }
 
 double MemoryReader::weigh(std::uint32_t row, std::span<const PieceId> pieces, std::vector<float>& log_probabilities) {
-  const NgramState& state = state_of(row);
+  const NgramState& state = buffers_.rows[row];
   std::vector<float>& all = buffers_.probabilities;
   const bool few = pieces.size() <= few_pieces;
   if (!few) {
@@ -110,7 +100,7 @@ std::span<const LikelyPiece> MemoryReader::find_likely(std::uint32_t row, const 
   LikelyPieces& likely = buffers_.scratch.likely;
   const double least = std::exp(std::min(wanted.least - slack, 1.0));
   likely.reset(least > least_probability ? static_cast<float>(least) : 0.0F, wanted.most);
-  memory_.find_likely(state_of(row), pieces_.choices(), wanted.choice, buffers_.scratch);
+  memory_.find_likely(buffers_.rows[row], pieces_.choices(), wanted.choice, buffers_.scratch);
   for (LikelyPiece& each : likely.found()) each.value = log_of(each.value);
   return likely.found();
 }

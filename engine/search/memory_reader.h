@@ -1,21 +1,14 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "search/reader.h"
 
 namespace halfword {
 
-/// A state of the memory, and the piece that is to be read after it when the row is first asked for.
-struct MemoryRow {
-  NgramState state;
-  std::optional<PieceId> unread{};
-};
-
 /// What a thread keeps from one search in the memory to the next.
 struct MemoryBuffers {
-  std::vector<MemoryRow> rows;
+  std::vector<NgramState> rows;
   std::vector<NgramState> path;  // the states of all starts, piece by piece
   std::vector<double> scores;    // and the scores up to each
   std::vector<float> probabilities;
@@ -23,13 +16,15 @@ struct MemoryBuffers {
 };
 
 /// Asks the n-gram memory alone. A row is a few contexts, and what may follow them is only looked up as far as it can
-/// matter; the probabilities of all pieces are never computed. What is read ahead of its turn is only noted.
+/// matter; the probabilities of all pieces are never computed. Four rows cost four times as much as one, so none is
+/// read before its turn.
 class MemoryReader : public Reader {
  public:
   MemoryReader(const Ngram& memory, const Pieces& pieces, MemoryBuffers& buffers)
       : memory_(memory), pieces_(pieces), buffers_(buffers) {}
 
   bool read_starts(std::vector<Start>& starts, const Deadline& deadline) override;
+  std::size_t read_together() const override { return 1; }
   void read(std::span<RowStep> steps, std::uint32_t first) override;
   double log_probability(std::uint32_t row, PieceId piece) override;
   double weigh(std::uint32_t row, std::span<const PieceId> pieces, std::vector<float>& log_probabilities) override;
@@ -37,8 +32,6 @@ class MemoryReader : public Reader {
   std::size_t pieces_read() const override { return read_; }
 
  private:
-  const NgramState& state_of(std::uint32_t row);
-
   const Ngram& memory_;
   const Pieces& pieces_;
   MemoryBuffers& buffers_;

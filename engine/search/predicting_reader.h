@@ -31,6 +31,7 @@ class PredictingReader : public Reader {
         multiplied_before_(buffers.scratch.network.multiplications) {}
 
   bool read_starts(std::vector<Start>& starts, const Deadline& deadline) override;
+  std::size_t read_together() const override { return 4; }
   void read(std::span<RowStep> steps, std::uint32_t first) override;
   double log_probability(std::uint32_t row, PieceId piece) override;
   double weigh(std::uint32_t row, std::span<const PieceId> pieces, std::vector<float>& log_probabilities) override;

@@ -41,6 +41,9 @@ class Reader {
   /// if the deadline passed before all were read.
   virtual bool read_starts(std::vector<Start>& starts, const Deadline& deadline) = 0;
 
+  /// How many pieces are best read at a time: 1, or a power of two from which on reading runs at full speed.
+  virtual std::size_t read_together() const = 0;
+
   /// Read some pieces into the rows from `first` on.
   virtual void read(std::span<RowStep> steps, std::uint32_t first) = 0;
 

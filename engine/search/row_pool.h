@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,13 +11,12 @@ namespace halfword {
 /// again when nothing needs any of its rows.
 class RowPool {
  public:
-  static constexpr std::size_t block = 4;  // rows from which on the kernels run at full speed
-
-  /// Nothing is in use but the first `kept` rows, which stay so.
-  void reset(std::size_t kept) {
+  /// Nothing is in use but the first `kept` rows, which stay so. A block has `block` rows, a power of two.
+  void reset(std::size_t kept, std::size_t block) {
     free_.clear();
-    blocks_ = (kept + block - 1) / block;
-    uses_.assign(blocks_ * block, 1);
+    shift_ = static_cast<std::uint32_t>(std::countr_zero(block));
+    blocks_ = (kept + block - 1) >> shift_;
+    uses_.assign(size(), 1);
     in_use_.assign(blocks_, block);
   }
 
@@ -23,21 +24,22 @@ class RowPool {
   std::uint32_t take(std::size_t count) {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(blocks_++));
-      uses_.resize(blocks_ * block);
+      uses_.resize(size());
       in_use_.resize(blocks_);
     }
     const std::uint32_t taken = free_.back();
     free_.pop_back();
     in_use_[taken] = count;
-    for (std::size_t i = 0; i < count; ++i) uses_[taken * block + i] = 1;
-    return static_cast<std::uint32_t>(taken * block);
+    const std::uint32_t first = taken << shift_;
+    for (std::size_t i = 0; i < count; ++i) uses_[first + i] = 1;
+    return first;
   }
 
-  /// How many blocks have rows in use.
-  std::size_t blocks_in_use() const { return blocks_ - free_.size(); }
+  /// How many rows the blocks have of which some row is in use.
+  std::size_t rows_in_use() const { return (blocks_ - free_.size()) << shift_; }
 
   /// How many rows there had to be room for since the last reset.
-  std::size_t size() const { return blocks_ * block; }
+  std::size_t size() const { return blocks_ << shift_; }
 
   /// One use more of a row.
   void use(std::uint32_t row) { ++uses_[row]; }
@@ -45,8 +47,8 @@ class RowPool {
   /// One use less of a row.
   void release(std::uint32_t row) {
     if (--uses_[row] > 0) return;
-    const std::size_t owner = row / block;
-    if (--in_use_[owner] == 0) free_.push_back(static_cast<std::uint32_t>(owner));
+    const std::uint32_t owner = row >> shift_;
+    if (--in_use_[owner] == 0) free_.push_back(owner);
   }
 
  private:
@@ -54,6 +56,7 @@ class RowPool {
   std::vector<std::size_t> in_use_;  // rows of each block
   std::vector<std::uint32_t> free_;  // blocks
   std::size_t blocks_ = 0;
+  std::uint32_t shift_ = 0;  // a block has 2^shift rows
 };
 
 }  // namespace halfword

@@ -118,7 +118,7 @@ class Search {
 
   /// Whether so many hypotheses are kept that those of the shortest length should go first. They would have their turn
   /// anyway, unless there are enough answers before; and when they have gone, what they went on from is kept no more.
-  bool crowded() const { return rows_.blocks_in_use() >= tuning.crowded_blocks; }
+  bool crowded() const { return rows_.rows_in_use() >= tuning.crowded_rows; }
 
   /// The length of the child whose turn it is; 0 when none waits.
   std::size_t next_length() const { return crowded() ? frontier_.shortest_length() : frontier_.best_length(); }
@@ -162,7 +162,7 @@ void Search::seed() {
   std::vector<Hypothesis>& hypotheses = buffers_.hypotheses;
   hypotheses.clear();
   frontier_.reset(options_.beam);
-  rows_.reset(starts_.size());
+  rows_.reset(starts_.size(), reader_.read_together());
   grow(buffers_.allowed, starts_.size());
   for (std::uint32_t start = 0; start < starts_.size(); ++start) {
     mass_ = log_add(mass_, mass_of(start));
@@ -202,15 +202,18 @@ void Search::leave_unlikely(std::vector<Child*>& best) const {
   best.resize(std::min(best.size(), round_up(likely, 2)));
 }
 
-/// Read the best children that wait, though the turn of only one has come, which has `length` pieces: the kernels run
-/// at full speed on several rows only, and the others are likely to be needed too.
+/// Read the best child that waits among those of `length` pieces, for its turn has come; and others where several are
+/// read at full speed only, since they are likely to be needed too.
 void Search::read_on(std::size_t length) {
   Buffers& buffers = buffers_;
+  const std::size_t together = reader_.read_together();
   const auto may_answer = [this](const Child& child) { return child.score >= bound() && this->may_answer(child); };
-  if (crowded()) {
-    frontier_.find_unread(length, length, RowPool::block, may_answer, buffers.unread);
+  if (together == 1) {
+    buffers.unread.assign(1, &frontier_.best(length));
+  } else if (crowded()) {
+    frontier_.find_unread(length, length, together, may_answer, buffers.unread);
   } else {
-    frontier_.find_unread(1, options_.max_pieces, RowPool::block, may_answer, buffers.unread);
+    frontier_.find_unread(1, options_.max_pieces, together, may_answer, buffers.unread);
     leave_unlikely(buffers.unread);
   }
   read_ += buffers.unread.size();
@@ -295,25 +298,33 @@ bool Search::in_time() {
 
 std::vector<Start> find_starts(const Pieces& pieces, std::string_view escaped, const SearchOptions& options,
                                const Deadline& deadline) {
-  std::vector<Start> starts;
-  const auto add = [&](std::string_view tail, bool extends) {
-    const std::string_view text = escaped.substr(0, escaped.size() - tail.size());
-    if (deadline.passed()) return;
-    for (std::vector<PieceId>& segmentation : pieces.segment_best(text, options.segmentations)) {
-      starts.push_back({text, tail, std::move(segmentation), 0.0, extends, {}});
-    }
+  struct Tail {
+    std::string_view text;
+    bool extends;
   };
-  add({}, true);
+  std::vector<Tail> tails{{{}, true}};
   std::size_t cut = escaped.size();
   for (std::size_t back = 1; cut > 0; ++back) {
     cut = previous_character(escaped, cut);
     const std::string_view tail = escaped.substr(cut);
-    if (back > options.retrace || tail.size() >= pieces.longest()) {
-      if (back == 1 && options.echo && tail == space_mark) add(tail, false);
-      break;
+    const bool may_end = back == 1 && options.echo && tail == space_mark;
+    const bool too_long = back > options.retrace || tail.size() >= pieces.longest();
+    const bool extends = !too_long && !pieces.beginning_with(tail).empty();
+    if (extends || may_end) tails.push_back({tail, extends});
+    if (too_long) break;
+  }
+  // The words before the last one of the shortest text are the same in all of them.
+  const std::size_t common = pieces.last_word(escaped.substr(0, escaped.size() - tails.back().text.size()));
+  const std::vector<PieceId> beginning = pieces.segment(escaped.substr(0, common));
+  std::vector<Start> starts;
+  starts.reserve(tails.size());
+  for (const auto& [tail, extends] : tails) {
+    if (deadline.passed()) break;
+    const std::string_view text = escaped.substr(0, escaped.size() - tail.size());
+    for (std::vector<PieceId>& segmentation : pieces.segment_best(text.substr(common), options.segmentations)) {
+      segmentation.insert(segmentation.begin(), beginning.begin(), beginning.end());
+      starts.push_back({text, tail, std::move(segmentation), 0.0, extends, {}});
     }
-    const bool extends = !pieces.beginning_with(tail).empty();
-    if (extends || (back == 1 && options.echo && tail == space_mark)) add(tail, extends);
   }
   return starts;
 }
@@ -327,7 +338,7 @@ SearchResult search(const SearchModel& model, std::span<const Reading> readings,
   const Ngram* memory = model.model.memory_alone();
   SearchResult result = memory ? look(MemoryReader(*memory, model.pieces, buffers.memory))
                                : look(PredictingReader(model, buffers.predicting));
-  if (result.cost.rows > tuning.crowded_blocks * RowPool::block) buffers = Buffers();
+  if (result.cost.rows > tuning.crowded_rows) buffers = Buffers();
   return result;
 }
 

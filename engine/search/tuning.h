@@ -15,8 +15,8 @@ struct SearchTuning {
   /// Nats below the last answer from which on a sequence adds nothing that would show: less than a millionth.
   double negligible = 14.0;
 
-  /// Blocks of rows in use from which on the shortest hypotheses are read first, so that memory stays bounded.
-  std::size_t crowded_blocks = 512;
+  /// Rows in use from which on the shortest hypotheses are read first, so that memory stays bounded.
+  std::size_t crowded_rows = 2048;
 
   /// Rows whose predictions are made together while the prefix is read.
   std::size_t start_window = 32;

@@ -1,48 +1,117 @@
 #include "sources/companions.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "store/coded_numbers.h"
 
 namespace halfword {
 namespace {
 
-void check(bool sound) {
-  if (!sound) throw ModelFileError("the words that were typed together make no sense");
+constexpr std::size_t cursor_step = 64;  // one companion of so many has a cursor
+
+/// The words that stood beside those of a context, and a weight by word: all 0 but theirs. A thread keeps them, for
+/// there may be many.
+struct Met {
+  std::vector<std::uint16_t> words;
+  std::vector<double> weights;
+};
+
+Met& met_of_thread() {
+  thread_local Met met;
+  return met;
 }
 
-/// Whether each number is no smaller than the one before, the first is 0 and the last is `end`.
-bool rises(std::span<const std::uint32_t> values, std::size_t end) {
-  return !values.empty() && values.front() == 0 && values.back() == end && std::is_sorted(values.begin(), values.end());
+[[noreturn]] void refuse_companions() { throw ModelFileError("the words that were typed together make no sense"); }
+
+void check(bool sound) {
+  if (!sound) refuse_companions();
+}
+
+/// Take a number from the front of `rest`; false if there is none.
+bool take_companion_count(std::span<const std::uint8_t>& rest, std::uint32_t& count) {
+  std::size_t number = 0;
+  const bool taken = take_number(rest, number) && number <= UINT32_MAX;
+  count = static_cast<std::uint32_t>(number);
+  return taken;
 }
 
 }  // namespace
 
 Companions::Companions(const ModelFile& file)
-    : typed_(file.array<std::uint32_t>("ngram.words.typed")),
-      ended_(file.array<std::uint32_t>("ngram.words.ended")),
-      first_(file.array<std::uint32_t>("ngram.words.first")),
-      companion_(file.array<std::uint16_t>("ngram.words.companion")),
+    : companion_(file.array<std::uint8_t>("ngram.words.companion")),
       together_(file.array<std::uint8_t>("ngram.words.together")) {
   const std::span<const std::uint8_t> text = file.array<std::uint8_t>("ngram.words.text");
   text_ = {reinterpret_cast<const char*>(text.data()), text.size()};
-  const std::size_t words = typed_.size();
   begin_.push_back(0);
   for (const std::uint8_t length : file.array<std::uint8_t>("ngram.words.length")) {
     begin_.push_back(begin_.back() + length);
   }
-  check(begin_.size() == words + 1 && first_.size() == words + 1 && ended_.size() == words);
-  check(together_.size() == companion_.size() && rises(begin_, text_.size()) && rises(first_, companion_.size()));
-  typed_before_.resize(words + 1);
-  met_.resize(words);
-  for (std::size_t index = 0; index < words; ++index) {
+  check(begin_.back() == text_.size() && companion_.size() < UINT32_MAX);
+  std::span<const std::uint8_t> counts = file.array<std::uint8_t>("ngram.words.counts");
+  Cursor cursor;
+  words_.resize(begin_.size() - 1);
+  typed_before_.push_back(0);
+  for (std::size_t index = 0; index < words_.size(); ++index) {
     check(index == 0 || word(index - 1) < word(index));
-    check(typed_[index] > 0 && ended_[index] <= typed_[index]);
-    typed_before_[index + 1] = typed_before_[index] + typed_[index];
-    for (std::size_t place = first_[index]; place < first_[index + 1]; ++place) {
-      check(companion_[place] < words && (place == first_[index] || companion_[place - 1] < companion_[place]));
-      check(together_[place] > 0);
-      met_[index] += together_[place];
+    Word& each = words_[index];
+    check(take_companion_count(counts, each.typed) && take_companion_count(counts, each.ended) &&
+          take_companion_count(counts, each.number));
+    check(each.typed > 0 && each.ended <= each.typed);
+    typed_before_.push_back(typed_before_.back() + each.typed);
+    list_companions(each, cursor);
+  }
+  check(counts.empty() && cursor.at == companion_.size() && cursor.together == together_.size());
+}
+
+/// Read the companions of the next word, and check them.
+void Companions::list_companions(Word& word, Cursor& cursor) {
+  const std::uint8_t* const begin = companion_.data();
+  const std::uint8_t* const end = begin + companion_.size();
+  const std::uint8_t* at = begin + cursor.at;
+  const std::span<const std::uint8_t> together = together_;
+  const std::size_t words = size();
+  std::size_t often = cursor.together;
+  std::size_t companion = 0;
+  std::uint32_t met = 0;
+  word.first = static_cast<std::uint32_t>(cursors_.size());
+  for (std::size_t place = 0; place < word.number; ++place) {
+    if (place % cursor_step == 0) {
+      cursors_.push_back({static_cast<std::uint32_t>(companion), static_cast<std::uint32_t>(at - begin),
+                          static_cast<std::uint32_t>(often)});
     }
+    const std::size_t before = companion;
+    std::size_t step = 0;
+    check((at < end && at[0] < 128) || (end - at > 1 && at[1] < 128) || (end - at > 2 && at[2] < 128));
+    at = take_small(at, step);
+    companion += step / 2;
+    check(companion < words && (companion > before || place == 0));
+    met += 1;
+    if (step % 2 == 0) continue;
+    check(often < together.size() && together[often] > 1);
+    met += together[often++] - 1U;
+  }
+  word.met = met;
+  cursor = {0, static_cast<std::uint32_t>(at - begin), static_cast<std::uint32_t>(often)};
+}
+
+/// Call `visit` with each companion of a word that lies in a range, and how often they stood together.
+template <typename Visit>
+void Companions::visit_companions(std::size_t index, Range range, const Visit& visit) const {
+  const Word& word = words_[index];
+  std::size_t left = word.number;
+  if (left == 0) return;
+  const std::size_t skipped = cursor_before(word, range.first);
+  const Cursor& cursor = cursors_[word.first + skipped];
+  const std::uint8_t* at = companion_.data() + cursor.at;
+  const std::uint8_t* together = together_.data() + cursor.together;
+  std::size_t companion = cursor.companion;
+  for (left -= skipped * cursor_step; left > 0; --left) {
+    std::size_t step = 0;
+    at = take_small(at, step);
+    companion += step / 2;
+    if (companion >= range.last) return;
+    const std::uint32_t count = step % 2 != 0 ? *together++ : 1;
+    if (companion >= range.first) visit(companion, count);
   }
 }
 
@@ -79,58 +148,101 @@ std::size_t Companions::find(std::string_view wanted) const {
 
 /// Whether two words were typed together; a word that is not listed was with none.
 bool Companions::together(std::size_t one, std::size_t other) const {
-  if (one == size() || other == size()) return false;
-  const auto list = companion_.subspan(first_[one], first_[one + 1] - first_[one]);
-  return std::binary_search(list.begin(), list.end(), other);
+  bool found = false;
+  if (one == size() || other == size()) return found;
+  visit_companions(one, {other, other + 1}, [&](std::size_t, std::uint32_t) { found = true; });
+  return found;
 }
 
-/// The different words of a text that have companions, the last first; not all of a very long one.
-std::vector<std::size_t> Companions::known_words(std::string_view text, std::size_t most) const {
+/// The number of the last cursor of a word before which no companion lies that is `first` or beyond.
+std::size_t Companions::cursor_before(const Word& word, std::size_t first) const {
+  std::size_t low = 0;
+  for (std::size_t high = (word.number + cursor_step - 1) / cursor_step; high - low > 1;) {
+    const std::size_t middle = low + (high - low) / 2;
+    (cursors_[word.first + middle].companion < first ? low : high) = middle;
+  }
+  return low;
+}
+
+/// How many companions of a word come before `bound`.
+std::size_t Companions::number_before(const Word& word, std::size_t bound) const {
+  if (word.number == 0) return 0;
+  const std::size_t skipped = cursor_before(word, bound);
+  const Cursor& cursor = cursors_[word.first + skipped];
+  const std::uint8_t* at = companion_.data() + cursor.at;
+  std::size_t companion = cursor.companion;
+  for (std::size_t place = skipped * cursor_step; place < word.number; ++place) {
+    std::size_t step = 0;
+    at = take_small(at, step);
+    companion += step / 2;
+    if (companion >= bound) return place;
+  }
+  return word.number;
+}
+
+/// The different words of a text that have companions, the last first; not all of a very long one, and none that has
+/// very many in the range: it says little, and takes long.
+std::vector<std::size_t> Companions::known_words(std::string_view text, Range range, const Policy& policy) const {
   std::vector<std::size_t> known;
-  while (!text.empty() && known.size() < most) {
+  while (!text.empty() && static_cast<double>(known.size()) < policy.companions_most_words) {
     const std::size_t space = text.rfind(' ');
     const std::string_view each = text.substr(space == std::string_view::npos ? 0 : space + 1);
     text = text.substr(0, space == std::string_view::npos ? 0 : space);
-    const Range range = beginning_with(each);
-    if (each.empty() || range.first == range.last || word(range.first) != each || met_[range.first] == 0) continue;
-    if (std::find(known.begin(), known.end(), range.first) == known.end()) known.push_back(range.first);
+    const Range found = beginning_with(each);
+    if (each.empty() || found.first == found.last || word(found.first) != each || words_[found.first].number == 0)
+      continue;
+    const Word& own = words_[found.first];
+    const std::size_t met = number_before(own, range.last) - number_before(own, range.first);
+    if (static_cast<double>(met) > policy.companions_most_met) continue;
+    if (std::find(known.begin(), known.end(), found.first) == known.end()) known.push_back(found.first);
   }
   return known;
 }
 
 /// How often a word ends the queries that hold it.
 double Companions::ending(std::size_t index, const Policy& policy) const {
-  return (ended_[index] + policy.companions_end_hits) / (typed_[index] + policy.companions_end_trials);
+  return (words_[index].ended + policy.companions_end_hits) / (words_[index].typed + policy.companions_end_trials);
 }
 
-/// The companions of a context among the words of a range, and how likely each is beside it.
-std::vector<Companions::Weighed> Companions::weigh(std::span<const std::size_t> context, Range range,
-                                                   double half_trust) const {
-  std::vector<Range> places;  // of each word's companions in the range
-  std::size_t most = 0;
+/// Note the companions of a context among the words of a range, and how likely each is beside it.
+void Companions::weigh(std::span<const std::size_t> context, Range range, double half_trust) const {
+  Met& met = met_of_thread();
+  if (met.weights.size() < size()) met.weights.resize(size());
+  met.words.clear();
   for (const std::size_t index : context) {
-    const auto list = companion_.subspan(first_[index], first_[index + 1] - first_[index]);
-    const auto place = [&](std::size_t bound) {
-      return first_[index] + static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), bound) - list.begin());
-    };
-    places.push_back({place(range.first), place(range.last)});
-    most += places.back().last - places.back().first;
+    const double share = 1.0 / (words_[index].met + half_trust) / static_cast<double>(context.size());
+    visit_companions(index, range, [&](std::size_t companion, std::uint32_t together) {
+      double& weight = met.weights[companion];
+      if (weight == 0.0) met.words.push_back(static_cast<std::uint16_t>(companion));
+      weight += together * share;
+    });
   }
-  thread_local std::vector<double> kept;  // by word: all 0 between two calls, for there may be many
-  if (kept.size() < size()) kept.resize(size());
-  double* const weights = kept.data();
-  std::vector<Weighed> found;
-  found.reserve(most);
-  for (std::size_t i = 0; i < context.size(); ++i) {
-    const double share = 1.0 / (met_[context[i]] + half_trust) / static_cast<double>(context.size());
-    for (std::size_t place = places[i].first; place < places[i].last; ++place) {
-      double& weight = weights[companion_[place]];
-      if (weight == 0.0) found.push_back({companion_[place], 0.0});
-      weight += together_[place] * share;
-    }
+}
+
+/// The likeliest of the words that met the context, but none of `shortest` bytes, which was typed already. What is
+/// less likely than the last of a whole page even if it always ended a query is left at once.
+std::vector<Companions::Ending> Companions::likeliest(std::size_t shortest, double left, double total,
+                                                      const Policy& policy) const {
+  const Met& met = met_of_thread();
+  const double surest = std::max(
+      1.0, policy.companions_end_hits / policy.companions_end_trials);  // how often a word ends a query at most
+  const auto most = static_cast<std::size_t>(policy.page);
+  std::vector<Ending> best;  // a heap, the least likely on top
+  if (most == 0) return best;
+  best.reserve(most + 1);
+  double least = 0.0;
+  for (const std::size_t index : met.words) {
+    const double beside = (met.weights[index] + left * words_[index].typed) / total;
+    if (beside * surest < least || word(index).size() == shortest) continue;
+    best.push_back({index, beside * ending(index, policy)});
+    std::push_heap(best.begin(), best.end());
+    if (best.size() <= most) continue;
+    std::pop_heap(best.begin(), best.end());
+    best.pop_back();
+    least = best.front().worth;
   }
-  for (Weighed& each : found) each.weight = std::exchange(weights[each.index], 0.0);
-  return found;
+  std::sort_heap(best.begin(), best.end());
+  return best;
 }
 
 /// Whether a word joins others: it seldom ends a query.
@@ -171,27 +283,23 @@ void Companions::propose(const Question& question, Proposals& proposals) const {
   const std::size_t space = prefix.rfind(' ');
   if (space == std::string_view::npos) return;
   const std::string_view part = prefix.substr(space + 1);
-  const auto most_words = static_cast<std::size_t>(policy.companions_most_words);
-  const std::vector<std::size_t> context = known_words(prefix.substr(0, space), most_words);
   const Range range = beginning_with(part);
-  if (context.empty() || range.first == range.last) return;
+  if (range.first == range.last) return;
+  const std::vector<std::size_t> context = known_words(prefix.substr(0, space), range, policy);
+  if (context.empty()) return;
   const double half_trust = policy.companions_half_trust;
-  const std::vector<Weighed> weighed = weigh(context, range, half_trust);
+  weigh(context, range, half_trust);
   double left = 0.0;  // what the context leaves to all words
-  for (const std::size_t index : context) left += half_trust / (met_[index] + half_trust);
+  for (const std::size_t index : context) left += half_trust / (words_[index].met + half_trust);
   left /= static_cast<double>(context.size()) * static_cast<double>(typed_before_.back());
   double total = left * static_cast<double>(typed_before_[range.last] - typed_before_[range.first]);
-  for (const Weighed& each : weighed) total += each.weight;
-  std::vector<std::pair<double, std::size_t>> best;
-  for (const auto& [index, weight] : weighed) {
-    if (word(index).size() == part.size()) continue;  // the prefix itself
-    best.emplace_back(-(weight + left * typed_[index]) / total * ending(index, policy), index);
-  }
-  const std::size_t kept = std::min(static_cast<std::size_t>(policy.page), best.size());
-  std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end());
-  for (std::size_t i = 0; i < kept; ++i) {
-    std::string text = std::string(prefix).append(word(best[i].second).substr(part.size()));
-    proposals.at(std::move(text)).companions = -best[i].first;
+  Met& met = met_of_thread();
+  for (const std::size_t index : met.words) total += met.weights[index];
+  const std::vector<Ending> best = likeliest(part.size(), left, total, policy);
+  for (const std::size_t index : met.words) met.weights[index] = 0.0;
+  for (const Ending& each : best) {
+    std::string text = std::string(prefix).append(word(each.index).substr(part.size()));
+    proposals.at(std::move(text)).companions = each.worth;
   }
 }
 

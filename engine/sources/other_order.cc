@@ -79,13 +79,14 @@ class OtherOrder::Finder {
   void look_at(std::size_t word) {
     const std::vector<std::size_t> places = parts_.places_of(word);
     listed_ = places.size();
+    for (const std::size_t place : places) parts_.queries_.expect_text(place);
     for (const std::size_t place : places) {
       if (static_cast<double>(checked_) >= policy_.reordered_most_checked) return;
       ++checked_;
-      TypedQuery query = parts_.queries_.at(place);
-      if (query.text.starts_with(typed_)) continue;
-      const auto matched = matched_bytes(query.text, whole_, begun_, words_);
-      if (matched) found_.push_back({std::move(query.text), query.count, *matched});
+      parts_.queries_.read_text(place, text_);
+      if (text_.starts_with(typed_)) continue;
+      const auto matched = matched_bytes(text_, whole_, begun_, words_);
+      if (matched) found_.push_back({text_, static_cast<double>(parts_.queries_.logged_at(place)), *matched});
     }
   }
 
@@ -104,7 +105,8 @@ class OtherOrder::Finder {
   const Policy& policy_;
   std::vector<std::string_view> whole_;  // words
   std::string_view begun_;
-  std::vector<std::string_view> words_;  // of the query that is checked
+  std::string text_;                     // of the query that is checked
+  std::vector<std::string_view> words_;  // and its words
   std::vector<FoundQuery> found_;
   std::size_t checked_ = 0;
   std::size_t listed_ = 0;  // queries of the word looked at last

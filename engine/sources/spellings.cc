@@ -1,13 +1,17 @@
 #include "sources/spellings.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sort.h"
+#include "store/coded_numbers.h"
 #include "text/letters.h"
 
 namespace halfword {
 namespace {
+
+constexpr std::size_t letter_block = 32;  // positions that are coded together
 
 /// A text and how likely it is to be the whole query.
 struct LikelyText {
@@ -101,28 +105,56 @@ void merge(std::vector<LikelyText>& texts) {
 }  // namespace
 
 Spellings::Spellings(const ModelFile& file, const Popular& popular)
-    : popular_(popular), by_letters_(file.array<std::uint32_t>("popular.by_letters")) {
+    : popular_(popular),
+      by_letters_(file.array<std::uint8_t>("popular.by_letters")),
+      begin_(file.array<std::uint32_t>("popular.by_letters_begin")) {
   const std::span<const std::uint8_t> domain = file.array<std::uint8_t>("popular.domain");
   domain_ = {reinterpret_cast<const char*>(domain.data()), domain.size()};
-  const bool sound = by_letters_.size() <= popular.size() && domain_of(domain_) == domain_;
+  const bool sound = !begin_.empty() && (popular.size() > 0 || begin_.size() == 1) && domain_of(domain_) == domain_;
   if (!sound) throw ModelFileError("the queries by their letters make no sense");
+}
+
+/// The positions of a block, or the first of them, inside the index whatever a damaged file says; returns how many.
+std::size_t Spellings::read_block(std::size_t index, std::span<std::size_t> positions) const {
+  const std::size_t end = std::min<std::size_t>(begin_[index + 1], by_letters_.size());
+  const std::size_t begin = std::min<std::size_t>(begin_[index], end);
+  std::span<const std::uint8_t> rest = by_letters_.subspan(begin, end - begin);
+  std::size_t position = 0;
+  std::size_t read = 0;
+  for (std::size_t step = 0; read < positions.size() && take_number(rest, step); ++read) {
+    position += read == 0 ? step : step % 2 != 0 ? 0 - (step / 2 + 1) : step / 2;
+    positions[read] = std::min(position, popular_.size() - 1);
+  }
+  return read;
 }
 
 /// The queries whose letters begin so; none if there are too many.
 std::vector<TypedQuery> Spellings::alike(std::string_view letters, std::size_t most) const {
-  const auto query_at = [&](std::uint32_t position) {  // inside the index, whatever a damaged file says
-    return popular_.at(std::min<std::size_t>(position, popular_.size() - 1));
+  std::string text;
+  const auto compare_at = [&](std::size_t position) {
+    popular_.read_text(position, text);  // its count is elsewhere, and few are of use
+    return compare(text, letters);
   };
-  const auto is_before = [&](std::uint32_t position, std::string_view wanted) {
-    return compare(query_at(position).text, wanted) < 0;
-  };
+  const auto is_before = [&](std::size_t position) { return compare_at(position) < 0; };
+  std::array<std::size_t, letter_block> positions;
+  std::size_t low = 0;  // the first block that does not begin before the letters
+  for (std::size_t high = begin_.size() - 1; low < high;) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (read_block(middle, std::span(positions).first(1)) == 1 && is_before(positions.front())) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
   std::vector<TypedQuery> found;
-  for (auto place = std::lower_bound(by_letters_.begin(), by_letters_.end(), letters, is_before);
-       place != by_letters_.end(); ++place) {
-    TypedQuery query = query_at(*place);
-    if (compare(query.text, letters) != 0) break;
-    if (found.size() == most) return {};
-    found.push_back(std::move(query));
+  for (std::size_t index = std::max<std::size_t>(low, 1) - 1; index + 1 < begin_.size(); ++index) {
+    const auto end = positions.begin() + static_cast<std::ptrdiff_t>(read_block(index, positions));
+    auto place = found.empty() ? std::partition_point(positions.begin(), end, is_before) : positions.begin();
+    for (; place != end; ++place) {
+      if (compare_at(*place) != 0) return found;
+      if (found.size() == most) return {};
+      found.push_back({text, static_cast<double>(popular_.logged_at(*place))});
+    }
   }
   return found;
 }

@@ -15,8 +15,8 @@ namespace halfword {
 /// The same query in another spelling: with or without `www.`, spaces, signs, a doubled letter, `.com` at its end.
 ///
 /// `spellings.py` explains what the letters of a text are and how likely a query is by the other spellings of it. The
-/// array holds where queries lie in the popularity index, sorted by their letters; it is not looked at when
-/// the file is opened, and every read is bounded.
+/// arrays hold where queries lie in the popularity index, sorted by their letters, in blocks; they are not looked at
+/// when the file is opened, and every read is bounded.
 class Spellings : public Source {
  public:
   Spellings(const ModelFile& file, const Popular& popular);
@@ -27,9 +27,11 @@ class Spellings : public Source {
 
  private:
   std::vector<TypedQuery> alike(std::string_view letters, std::size_t most) const;
+  std::size_t read_block(std::size_t index, std::span<std::size_t> positions) const;
 
   const Popular& popular_;
-  std::span<const std::uint32_t> by_letters_;
+  std::span<const std::uint8_t> by_letters_;
+  std::span<const std::uint32_t> begin_;  // of each block, and the end of the last
   std::string_view domain_;
 };
 

@@ -15,11 +15,14 @@ namespace halfword {
 /// The popularity index as flat arrays, in the layout of the model file.
 ///
 /// Counts are stored in the order of the sorted queries, in blocks of 32, with the largest count and the running sum of
-/// each block. `range_max` is a sparse table that answers "which of the blocks i to j holds the largest count?" with
-/// two look-ups: row k gives, for every block i, the best of the 2^k blocks from i on; the leftmost wins a tie.
+/// each block. Most are small, so each has one byte; 255 stands for a count that is listed apart. Eight blocks are a
+/// group. `range_max` is a sparse table that answers "which block of the groups i to j holds the largest count?" with
+/// two look-ups: row k gives, for every group i, the best block of the 2^k groups from i on; the leftmost wins a tie.
 struct PopularArrays {
   SortedTextArrays texts;
-  std::vector<std::uint32_t> count;
+  std::vector<std::uint8_t> count;
+  std::vector<std::uint32_t> large;        // the positions of the counts of 255 and more, rising
+  std::vector<std::uint32_t> large_count;  // and these counts
   std::vector<std::uint32_t> block_max;
   std::vector<std::uint64_t> block_sum;  // the sum of all counts before each block, and the sum of all
   std::vector<std::uint32_t> range_max;
@@ -29,7 +32,7 @@ struct PopularArrays {
 PopularArrays build_popular(std::vector<std::pair<std::string, std::uint32_t>> queries);
 
 /// The same from sorted queries.
-PopularArrays build_popular(std::span<const std::string_view> sorted, std::vector<std::uint32_t> counts);
+PopularArrays build_popular(std::span<const std::string_view> sorted, std::span<const std::uint32_t> counts);
 
 /// A query and its count.
 struct TypedQuery {
@@ -86,9 +89,15 @@ class Popular {
   /// The query at `position`, which must be less than size().
   TypedQuery at(std::size_t position) const;
 
+  /// Put its text into one that is used again and again, or have it fetched for that.
+  void read_text(std::size_t position, std::string& text) const { texts_.read(position, text); }
+  void expect_text(std::size_t position) const { texts_.expect(position); }
+
   /// Where a query is, or the next one after it, and its count.
   SortedTexts::Place place_of(std::string_view query) const { return texts_.lower_bound(query); }
-  std::uint32_t logged_at(std::size_t position) const { return count_[position]; }
+  std::uint32_t logged_at(std::size_t position) const {
+    return count_[position] < large_count ? count_[position] : large_at(position);
+  }
 
   /// How often the queries from `begin` to before `end` were typed.
   double sum_of(std::size_t begin, std::size_t end) const;
@@ -97,14 +106,19 @@ class Popular {
 
   class Stretches;
 
+  static constexpr std::uint8_t large_count = 255;  // stands for a count that is listed apart
+
  private:
+  std::uint32_t large_at(std::size_t position) const;
   std::size_t end_position(std::string_view prefix, std::size_t first) const;
   std::size_t best_in(std::size_t begin, std::size_t end) const;
   std::size_t best_block(std::size_t begin, std::size_t end) const;
   std::uint64_t sum_before(std::size_t position) const;
 
-  std::span<const std::uint32_t> count_;
+  std::span<const std::uint8_t> count_;
   SortedTexts texts_;
+  std::span<const std::uint32_t> large_;
+  std::span<const std::uint32_t> large_count_;
   std::span<const std::uint32_t> block_max_;
   std::span<const std::uint64_t> block_sum_;
   std::span<const std::uint32_t> range_max_;

@@ -4,6 +4,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "store/coded_numbers.h"
+
 namespace halfword {
 namespace {
 
@@ -26,18 +28,6 @@ std::size_t shared_length(std::string_view left, std::string_view right) {
 
 unsigned char as_byte(char byte) { return static_cast<unsigned char>(byte); }
 
-/// Read a length from the front of `rest`; false if there is none.
-bool take_length(std::span<const std::uint8_t>& rest, std::size_t& length) {
-  length = 0;
-  for (int shift = 0; shift < 35 && !rest.empty(); shift += 7) {
-    const std::uint8_t digit = rest.front();
-    rest = rest.subspan(1);
-    length += static_cast<std::size_t>(digit & 127) << shift;
-    if (digit < 128) return true;
-  }
-  return false;
-}
-
 /// Reads one bucket text by text, without putting the texts together. A damaged bucket ends early.
 class BucketReader {
  public:
@@ -52,7 +42,7 @@ class BucketReader {
     }
     first_ = false;
     std::size_t length = 0;
-    if (!take_length(rest_, length) || length > rest_.size()) return false;
+    if (!take_number(rest_, length) || length > rest_.size()) return false;
     shared = common;
     added = {reinterpret_cast<const char*>(rest_.data()), length};
     rest_ = rest_.subspan(length);
@@ -70,7 +60,7 @@ class BucketReader {
 /// The first text of a bucket, without copying it.
 std::string_view head_of(std::span<const std::uint8_t> bucket) {
   std::size_t length = 0;
-  if (!take_length(bucket, length)) return {};
+  if (!take_number(bucket, length)) return {};
   return {reinterpret_cast<const char*>(bucket.data()), std::min(length, bucket.size())};
 }
 
@@ -109,6 +99,14 @@ std::span<const std::uint8_t> SortedTexts::bucket(std::size_t index) const {
 }
 
 std::string SortedTexts::at(std::size_t position) const {
+  std::string text;
+  read(position, text);
+  return text;
+}
+
+void SortedTexts::expect(std::size_t position) const { __builtin_prefetch(bucket(position / bucket_size).data()); }
+
+void SortedTexts::read(std::size_t position, std::string& text) const {
   struct Part {
     std::size_t shared;
     std::string_view added;
@@ -118,16 +116,16 @@ std::string SortedTexts::at(std::size_t position) const {
   for (BucketReader reader(bucket(position / bucket_size)); read <= position % bucket_size && reader.next(); ++read) {
     parts[read] = {reader.shared, reader.added};
   }
-  if (read == 0) return {};
+  text.clear();
+  if (read == 0) return;
   // From its end to its beginning, each part of the text is copied from the entry that has it, once.
-  std::string text(parts[read - 1].shared + parts[read - 1].added.size(), '\0');
+  text.resize(parts[read - 1].shared + parts[read - 1].added.size());
   for (std::size_t missing = text.size(); missing > 0; --read) {
     const auto& [shared, added] = parts[read - 1];
     if (shared >= missing) continue;
     added.copy(text.data() + shared, missing - shared);
     missing = shared;
   }
-  return text;
 }
 
 /// The last bucket in [low, high) whose first text is not after `text`; `low` if there is none. Where it begins after

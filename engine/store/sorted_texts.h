@@ -52,6 +52,12 @@ class SortedTexts {
   /// The text at `position`, which must be less than size().
   std::string at(std::size_t position) const;
 
+  /// Put it into a text that is used again and again.
+  void read(std::size_t position, std::string& text) const;
+
+  /// Have the processor fetch it, for it will be read soon.
+  void expect(std::size_t position) const;
+
   std::size_t size() const { return size_; }
 
  private:

@@ -15,13 +15,19 @@ namespace halfword {
 /// A tree of words, letter by letter (`text/characters.h`), as flat arrays in the layout of the model file.
 ///
 /// The nodes lie level by level, so that the children of a node lie side by side, sorted by their letters; node 0 is
-/// the root. Weights are logarithms of counts in tenths, plus 1; 0 stands for a count of 0.
+/// the root. Weights are logarithms of counts in tenths, plus 1; 0 stands for a count of 0. A letter is its place in
+/// the alphabet; its highest bit tells whether a word ends with it. A word that no longer one begins with has the
+/// weight of its last node.
 struct WordTreeArrays {
   std::vector<std::uint32_t> alphabet;     // the letters that occur, sorted
-  std::vector<std::uint16_t> letter;       // by node: the place of its letter in the alphabet
-  std::vector<std::uint32_t> first_child;  // by node: where its children begin; they end where those of the next begin
-  std::vector<std::uint8_t> word;          // by node: the weight of the word that ends here
+  std::vector<std::uint8_t> narrow;        // by node: its letter, if there are at most 128 of them
+  std::vector<std::uint16_t> wide;         // by node: its letter, if there are more
   std::vector<std::uint8_t> total;         // by node: the weight of all words that go through it
+  std::vector<std::uint64_t> children;     // by 64 nodes: a bit for each that has children, one for each with several
+  std::vector<std::uint32_t> begin;        // by 64 nodes: the first child, and how many nodes before have several
+  std::vector<std::uint16_t> more;         // by node that has several: how many beyond the first; then 64 zeros
+  std::vector<std::uint32_t> inner;        // the nodes in which a word ends and that have children, rising
+  std::vector<std::uint8_t> inner_weight;  // of the words that end there
 };
 
 /// Build the tree of words and their counts; each word must be there only once.
@@ -46,16 +52,14 @@ class WordTree {
   /// Where the children of a node begin and end. They lie after it, so that there is no way back; a node of a damaged
   /// file has none if they would not.
   std::pair<Node, Node> children(Node node) const {
-    const Node begin = first_child_[node];
-    const Node end = first_child_[node + 1];
-    const bool sound = node < begin && begin <= end && end <= letter_.size();
-    return sound ? std::pair{begin, end} : std::pair{root, root};
+    return node < listed_ ? sound_children(node, {branches_[node].first_child, branches_[node + 1].first_child})
+                          : sound_children(node, find_children(node));
   }
 
   char32_t letter(Node node) const { return alphabet_[place(node)]; }
 
   /// The place of a node's letter in the alphabet, and of any letter; past its end if no word has that letter.
-  std::size_t place(Node node) const { return std::min<std::size_t>(letter_[node], alphabet_.size() - 1); }
+  std::size_t place(Node node) const { return std::min<std::size_t>(coded(node) & ~ends_, alphabet_.size() - 1); }
   std::size_t place_of(char32_t letter) const;
   std::span<const std::uint32_t> alphabet() const { return alphabet_; }
 
@@ -66,15 +70,15 @@ class WordTree {
   /// Whether a node may go on with the letter at a place of the alphabet, and then with another one; if not, that is
   /// certain.
   bool may_go_on(Node node, std::size_t next, std::size_t second) const {
-    if (node >= branches_.size()) return true;
+    if (node >= listed_) return true;
     const Branches& branches = branches_[node];
     return (next == any || (branches.next & bit_of(next)) != 0) &&
            (second == any || (branches.second >> (second % 32) & 1) != 0);
   }
 
   /// Whether a word ends here, and the logarithm of how often it was typed.
-  bool is_word(Node node) const { return word_[node] > 0; }
-  double log_count(Node node) const { return logarithms()[word_[node]]; }
+  bool is_word(Node node) const { return (coded(node) & ends_) != 0; }
+  double log_count(Node node) const;
 
   /// The logarithm of how often words were typed that go through this node.
   double log_total(Node node) const { return logarithms()[total_[node]]; }
@@ -107,14 +111,35 @@ class WordTree {
 
   static std::uint64_t bit_of(std::size_t place) { return std::uint64_t{1} << std::min(place, shared_bit); }
 
+  std::size_t coded(Node node) const { return narrow_.empty() ? wide_[node] : narrow_[node]; }
+  std::pair<Node, Node> sound_children(Node node, std::pair<Node, Node> found) const {
+    const auto [begin, end] = found;
+    const bool sound = node < begin && begin <= end && end <= total_.size();
+    return sound ? found : std::pair{root, root};
+  }
+
+  /// `find_children` and `child_at` with a function that counts bits; those called fast have the processor's own.
+  template <typename Count>
+  std::pair<Node, Node> found_children(Node node, const Count& count) const;
+  template <typename Count>
+  Node found_child(Node node, std::size_t place, const Count& count) const;
+  std::pair<Node, Node> find_children_fast(Node node) const;
+  Node child_at_fast(Node node, std::size_t place) const;
+  std::pair<Node, Node> find_children(Node node) const;
   void list_branches();
 
   std::span<const std::uint32_t> alphabet_;
-  std::span<const std::uint16_t> letter_;
-  std::span<const std::uint32_t> first_child_;
-  std::span<const std::uint8_t> word_;
+  std::size_t ends_;  // the bit of a letter that tells whether a word ends with it
+  std::span<const std::uint8_t> narrow_;
+  std::span<const std::uint16_t> wide_;
   std::span<const std::uint8_t> total_;
-  std::vector<Branches> branches_;  // of the first nodes
+  std::span<const std::uint64_t> children_;
+  std::span<const std::uint32_t> begin_;
+  std::span<const std::uint16_t> more_;
+  std::span<const std::uint32_t> inner_;
+  std::span<const std::uint8_t> inner_weight_;
+  std::size_t listed_ = 0;          // nodes
+  std::vector<Branches> branches_;  // of the first nodes, and where the children of the next one begin
 };
 
 }  // namespace halfword

@@ -47,6 +47,13 @@ std::vector<std::uint8_t> bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
+void add(BackoffKeys::Contexts& sum, const BackoffKeys::Contexts& more) {
+  for (std::size_t key = 0; key < BackoffKeys::size; ++key) {
+    sum.masses[key] += more.masses[key];  // whole numbers, so that their order makes no difference
+    sum.times[key] += more.times[key];
+  }
+}
+
 /// The arrays of one order, and of its contexts in the order below.
 template <typename Entry>
 std::vector<NamedArray> order_arrays(const NgramTrie& trie, std::size_t order, const BackoffKeys& backoffs,
@@ -66,13 +73,20 @@ std::vector<NamedArray> order_arrays(const NgramTrie& trie, std::size_t order, c
       samples.push_back(static_cast<std::uint32_t>(backoff.size()));
     }
     const std::size_t before = entries.size();
+    const std::size_t key = BackoffKeys::place_of(keys[context]);
     for (std::size_t child = contexts.first_child[context]; child < contexts.first_child[context + 1]; ++child) {
       if (!level.is_kept(child)) continue;
       const std::uint32_t entry = std::uint32_t{level.piece[child]} << codes.bits | gains.of(level.adjusted[child]);
       entries.push_back(static_cast<Entry>(entry));
     }
-    bits.add(entries.size() - before);
-    if (entries.size() > before) backoff.push_back(codes.backoffs[BackoffKeys::place_of(keys[context])]);
+    const std::size_t children = entries.size() - before;
+    bits.add(children);
+    if (children == 1 && !codes.alone.empty()) {
+      const std::uint32_t piece = std::uint32_t{entries.back()} >> codes.bits;
+      entries.back() = static_cast<Entry>(piece << codes.bits | codes.alone[order - 2][key]);
+    } else if (children > 0) {
+      backoff.push_back(codes.backoffs[key]);
+    }
   };
   for (std::size_t part = 0; part < trie.parts(); ++part) {
     for (std::size_t context = contexts.parts[part]; context < contexts.parts[part + 1]; ++context) {
@@ -89,19 +103,22 @@ std::vector<NamedArray> order_arrays(const NgramTrie& trie, std::size_t order, c
   entries = {};
   arrays.push_back({below + ".children", "U64", bytes_of(std::move(bits).padded())});
   arrays.push_back({below + ".sample", "U32", bytes_of(samples)});
+  if (backoff.empty()) backoff.push_back(0);  // so that there is one to be read
   arrays.push_back({below + ".backoff", "U8", std::move(backoff)});
   return arrays;
 }
 
 }  // namespace
 
-BackoffKeys backoff_keys(const NgramTrie& trie, std::size_t top, const Discounts& discounts, const Workers& workers) {
+BackoffKeys backoff_keys(const NgramTrie& trie, std::size_t top, const Discounts& discounts, bool alone,
+                         const Workers& workers) {
   BackoffKeys found;
-  std::vector<std::vector<std::uint64_t>> masses(workers.threads(), std::vector<std::uint64_t>(BackoffKeys::size));
   for (std::size_t order = 1; order < top; ++order) {
     const NgramLevel& contexts = trie.level(order);
     const NgramLevel& level = trie.level(order + 1);
     Column<std::int16_t>& keys = found.keys.emplace_back(trie.scratch(), contexts.size);
+    std::vector<BackoffKeys::Contexts> several(workers.threads());
+    std::vector<BackoffKeys::Contexts> single(workers.threads());
     workers.each(trie.parts(), [&](std::size_t part, std::size_t thread) {
       for (std::size_t context = contexts.parts[part]; context < contexts.parts[part + 1]; ++context) {
         keys[context] = no_children;
@@ -109,16 +126,18 @@ BackoffKeys backoff_keys(const NgramTrie& trie, std::size_t top, const Discounts
         const ContextSums sums = sums_of(trie, order, context, discounts[order]);
         if (sums.kept == 0) continue;
         keys[context] = key_of(sums.backoff);
-        masses[thread][BackoffKeys::place_of(keys[context])] += static_cast<std::uint64_t>(sums.total);
+        BackoffKeys::Contexts& kind = alone && sums.kept == 1 ? single[thread] : several[thread];
+        kind.masses[BackoffKeys::place_of(keys[context])] += sums.total;
+        ++kind.times[BackoffKeys::place_of(keys[context])];
       }
       contexts.forget(part);
       level.forget(part);
       keys.forget(contexts.parts[part], contexts.parts[part + 1]);
     });
-  }
-  found.masses.resize(BackoffKeys::size);
-  for (const std::vector<std::uint64_t>& of_thread : masses) {
-    for (std::size_t key = 0; key < of_thread.size(); ++key) found.masses[key] += static_cast<double>(of_thread[key]);
+    for (const BackoffKeys::Contexts& each : several) add(found.all, each);
+    if (!alone) continue;
+    found.alone.emplace_back();
+    for (const BackoffKeys::Contexts& each : single) add(found.alone.back(), each);
   }
   return found;
 }

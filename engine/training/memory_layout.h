@@ -28,13 +28,22 @@ struct NamedArray {
 struct BackoffKeys {
   static constexpr std::size_t size = 1 << 16;
 
+  /// Contexts by their keys, the least key first.
+  struct Contexts {
+    std::vector<double> masses = std::vector<double>(size);  // the sums of their totals
+    std::vector<std::int64_t> times = std::vector<std::int64_t>(size);
+  };
+
   std::vector<Column<std::int16_t>> keys;  // per context, by order, order 1 first
-  std::vector<double> masses;              // the totals of the contexts with each key; the least key first
+  Contexts all;                            // but those with one child, where these come apart
+  std::vector<Contexts> alone;             // those with one child by order, order 1 first; or empty
 
   static std::size_t place_of(std::int16_t key) { return static_cast<std::size_t>(key + 32768); }
 };
 
-BackoffKeys backoff_keys(const NgramTrie& trie, std::size_t top, const Discounts& discounts, const Workers& workers);
+/// With `alone`, contexts with one child come apart.
+BackoffKeys backoff_keys(const NgramTrie& trie, std::size_t top, const Discounts& discounts, bool alone,
+                         const Workers& workers);
 
 /// The codes of the gains of one order, by adjusted count.
 class GainCodes {
@@ -49,10 +58,11 @@ class GainCodes {
 
 /// The codes of all backoffs and gains.
 struct MemoryCodes {
-  unsigned bits;                       // of a gain's code in an entry
-  bool wide;                           // whether entries have 32 bits, not 16
-  std::vector<GainCodes> gains;        // by order, order 2 first
-  std::vector<std::uint8_t> backoffs;  // by `BackoffKeys::place_of`
+  unsigned bits;                                   // of a gain's code in an entry
+  bool wide;                                       // whether entries have 32 bits, not 16
+  std::vector<GainCodes> gains;                    // by order, order 2 first
+  std::vector<std::uint8_t> backoffs;              // by `BackoffKeys::place_of`
+  std::vector<std::vector<std::uint8_t>> alone{};  // of only children by the same, by the order of their contexts
 };
 
 /// The arrays of the orders 2 to `top` but those of their codes' values.

@@ -26,11 +26,19 @@ std::uint64_t rank_of(double loss) {
   return (bits & sign) != 0 ? ~bits : bits | sign;
 }
 
-double best_child(const NgramTrie& trie, const Losses& losses, std::size_t order, std::size_t place) {
+/// The greatest loss of a child, and that of the second.
+struct BestChildren {
+  double first = never;
+  double second = never;
+};
+
+BestChildren best_children(const NgramTrie& trie, const Losses& losses, std::size_t order, std::size_t place) {
   const NgramLevel& level = trie.level(order);
-  double best = never;
+  BestChildren best;
   for (std::size_t child = level.first_child[place]; child < level.first_child[place + 1]; ++child) {
-    best = std::max(best, losses[order][child]);
+    const double loss = losses[order][child];
+    best.second = std::max(best.second, std::min(best.first, loss));
+    best.first = std::max(best.first, loss);
   }
   return best;
 }
@@ -43,7 +51,7 @@ void raise_prefixes(const NgramTrie& trie, Losses& losses, const Workers& worker
     workers.each(trie.parts(), [&](std::size_t part, std::size_t) {
       for (std::size_t place = level.parts[part]; place < level.parts[part + 1]; ++place) {
         if (!level.is_allowed(place)) loss[place] = never;
-        if (order < trie.order()) loss[place] = std::max(loss[place], best_child(trie, losses, order, place));
+        if (order < trie.order()) loss[place] = std::max(loss[place], best_children(trie, losses, order, place).first);
       }
       level.forget(part);
       loss.forget(level.parts[part], level.parts[part + 1]);
@@ -55,17 +63,18 @@ void raise_prefixes(const NgramTrie& trie, Losses& losses, const Workers& worker
   }
 }
 
-/// Call `visit(rank, is_ngram)` for each n-gram of a part that can be kept, and for each that has such a child.
+/// Call `visit(rank, is_ngram)` for each n-gram of a part that can be kept, and for each that has such a child, or two.
 template <typename Visit>
-void visit_ranks(const NgramTrie& trie, const Losses& losses, std::size_t part, const Visit& visit) {
+void visit_ranks(const NgramTrie& trie, const Losses& losses, std::size_t part, bool alone, const Visit& visit) {
   for (std::size_t order = 2; order <= trie.order(); ++order) {
     const NgramLevel& level = trie.level(order);
     for (std::size_t place = level.parts[part]; place < level.parts[part + 1]; ++place) {
       if (losses[order - 1][place] == never) continue;
       visit(rank_of(losses[order - 1][place]), true);
       if (order == trie.order()) continue;
-      const double best = best_child(trie, losses, order, place);
-      if (best != never) visit(rank_of(best), false);
+      const BestChildren best = best_children(trie, losses, order, place);
+      const double paid = alone ? best.second : best.first;
+      if (paid != never) visit(rank_of(paid), false);
     }
   }
   for (std::size_t order = 2; order <= trie.order(); ++order) {
@@ -86,7 +95,7 @@ struct Numbers {
 };
 
 /// The numbers by the digit that ends at bit `shift`, of ranks that begin with the digits of `beginning`.
-Numbers numbers_of(const NgramTrie& trie, const Losses& losses, std::uint64_t beginning, unsigned shift,
+Numbers numbers_of(const NgramTrie& trie, const Losses& losses, bool alone, std::uint64_t beginning, unsigned shift,
                    const Workers& workers) {
   std::vector<Numbers> all(workers.threads());
   const auto matches = [&](std::uint64_t rank) {
@@ -94,7 +103,7 @@ Numbers numbers_of(const NgramTrie& trie, const Losses& losses, std::uint64_t be
     return known >= 64 || rank >> known == beginning >> known;
   };
   workers.each(trie.parts(), [&](std::size_t part, std::size_t thread) {
-    visit_ranks(trie, losses, part, [&](std::uint64_t rank, bool is_ngram) {
+    visit_ranks(trie, losses, part, alone, [&](std::uint64_t rank, bool is_ngram) {
       if (!matches(rank)) return;
       const std::size_t digit = (rank >> shift) % digits;
       ++(is_ngram ? all[thread].ngrams : all[thread].parents)[digit];
@@ -123,7 +132,7 @@ Threshold threshold_of(const NgramTrie& trie, const Losses& losses, const Memory
   std::size_t digit = 0;
   for (unsigned shift = 64; shift > 0;) {
     shift -= digit_bits;
-    numbers = numbers_of(trie, losses, found.rank, shift, workers);
+    numbers = numbers_of(trie, losses, cost.alone, found.rank, shift, workers);
     digit = digits;
     while (digit > 0 && used + numbers.cost(digit - 1, cost) <= cost.room) used += numbers.cost(--digit, cost);
     if (digit == 0) return {};  // there is room for all

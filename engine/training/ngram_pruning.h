@@ -11,6 +11,7 @@ struct MemoryCost {
   double room;     // bytes for all n-grams
   double ngram;    // bytes of one
   double backoff;  // bytes that one more takes if it has children
+  bool alone;      // whether it takes them only if it has several
 };
 
 /// Keep the n-grams that occur often enough.

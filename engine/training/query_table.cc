@@ -174,7 +174,7 @@ PopularArrays index_table(const QueryTable& table, std::span<const std::uint32_t
     }
     counts[position] = static_cast<std::uint32_t>(count);
   }
-  return build_popular(texts, std::move(counts));
+  return build_popular(texts, counts);
 }
 
 FoldedArrays fold_table(const QueryTable& table, std::span<const std::uint32_t> order) {
@@ -193,7 +193,7 @@ FoldedArrays fold_table(const QueryTable& table, std::span<const std::uint32_t> 
   std::vector<std::string_view> texts(found.size());
   std::transform(found.begin(), found.end(), texts.begin(),
                  [](const auto& each) -> std::string_view { return each.key; });
-  folded.keys = build_popular(texts, std::move(counts));
+  folded.keys = build_popular(texts, counts);
   return folded;
 }
 

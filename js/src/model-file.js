@@ -2,7 +2,7 @@
 
 import { POLICY } from "./defaults.js";
 
-export const FORMAT = "2";
+export const FORMAT = "3";
 const LONGEST_HEADER = 4_000_000; // bytes
 const ITEM_SIZE = { U64: 8, F32: 4, U32: 4, U16: 2, I8: 1, U8: 1 };
 

@@ -67,6 +67,7 @@ class Policy:
     companions_most_queries: float
     companions_half_trust: float
     companions_most_words: float
+    companions_most_met: float
     companions_end_hits: float
     companions_end_trials: float
     spellings_most_queries: float
@@ -251,9 +252,15 @@ class CountedNgrams:
         room: float,
         bytes_per_ngram: float,
         bytes_per_backoff: float,
+        alone: bool,
     ) -> None: ...
-    def backoffs(self, top: int, discounts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the totals of the contexts below the order `top`, by log-odds in thousandths from −32,768 on."""
+    def backoffs(
+        self, top: int, discounts: NDArray[np.float64], alone: bool
+    ) -> tuple[NDArray[np.float64], list[tuple[NDArray[np.float64], NDArray[np.int64]]]]:
+        """Return the totals of the contexts below the order `top`, by log-odds in thousandths from −32,768 on.
+
+        With `alone` contexts with one child come apart, by their length: their totals, and how many there are.
+        """
 
     def arrays(
         self,
@@ -261,6 +268,7 @@ class CountedNgrams:
         wide: bool,
         gains: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]],
         backoffs: NDArray[np.uint8],
+        alone: Sequence[NDArray[np.uint8]],
     ) -> dict[str, tuple[str, bytes]]: ...
 
 class NgramCounter:

@@ -63,6 +63,7 @@ class MemoryCard(_Record):
 
     megabytes: float | None = None
     background_weights: list[float] | None = None  # what an n-gram of the background counts, by order
+    background_fading: float | None = None  # how much less, the more often its context was seen (`training/pooling.py`)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,8 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
   requests with a context; `words.filter` and
   `words.background` U64: which words occur in training queries and in the background (`engine/store/word_filter.h`);
   `display.query.*`, `display.word.*`: the written forms of those that differ from them (`engine/store/displays.h`);
-  `lexicon.*`: all of them, sorted (`engine/store/sorted_texts.h`).
+  `lexicon.*`: all of them, sorted (`engine/store/sorted_texts.h`); `words.tree.*`: those with which typing mistakes are
+  corrected (`engine/store/word_tree.h`).
 """
 
 import json
@@ -53,7 +54,7 @@ from halfword.core.errors import ModelFileError, OptionError
 from halfword.core.files import check_output_file, open_regular, whole_file
 from halfword.core.policy import DEFAULT_POLICY, Policy
 
-FORMAT = 2
+FORMAT = 3
 FORGET_BIAS = 1.0  # added to the forget gate of every layer
 NORM_EPSILON = 1e-5  # added to the variance in layer normalisation
 _ITEM_SIZE = {"U64": 8, "F32": 4, "U32": 4, "U16": 2, "I8": 1, "U8": 1}

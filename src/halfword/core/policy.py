@@ -36,6 +36,8 @@ class Policy:
     companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
+    companions_most_met: float = 1000.0  # a word that stood beside more of the words that may come is not asked: it
+    # says little and takes long (measured)
     companions_end_hits: float = 0.3  # prior of how often a word ends a query: so many hits
     companions_end_trials: float = 1.0  # in so many trials
     spellings_most_queries: float = 10.0  # other spellings are asked where fewer queries than this go on (measured)
@@ -57,15 +59,15 @@ class Policy:
     corrected_rare: float = 0.0  # and where the logarithm of how often the word was typed is at most this
     corrected_enough_score: float = 0.0  # and where no word with one mistake explains it so well: the logarithm of how
     # often that was typed, less the cost of the mistake
-    corrected_word_band: float = 4.0  # nats by which a further near word may be less likely than the likeliest
-    corrected_near_words: float = 8.0  # words that one typed word may stand for
+    corrected_word_band: float = 6.0  # nats by which a further near word may be less likely than the likeliest
+    corrected_near_words: float = 10.0  # words that one typed word may stand for
     corrected_beam: float = 12.0  # readings of the first words that are followed
-    corrected_most_readings: float = 8.0  # corrections that are glanced at
+    corrected_most_readings: float = 16.0  # corrections that are glanced at
     corrected_band: float = 30.0  # nats by which a further correction may be less likely than the best one
-    corrected_more_odds: float = 0.2  # nats added to the odds of every correction: more of them, or fewer
+    corrected_more_odds: float = 0.0  # nats added to the odds of every correction: more of them, or fewer
     corrected_least_odds: float = -4.5  # logarithm of the odds that a correction must have at a glance to be completed,
-    corrected_most_completed: float = 2.0  # and the number of corrections that are
-    corrected_count: float = 6.0  # completions of a correction that are looked for
+    corrected_most_completed: float = 4.0  # and the number of corrections that are
+    corrected_count: float = 8.0  # completions of a correction that are looked for
     corrected_beam_factor: float = 0.1  # the beam of their search, as a multiple of SearchOptions.beam
     corrected_network: float = 0.0  # 1: the network is asked for them as for the text as typed; 0: the memory alone, if
     # there is one (measured)
@@ -74,7 +76,7 @@ class Policy:
     corrected_least_gain: float = -10.0  # nats by which a correction must be likelier than the text as typed
     corrected_unknown_count: float = 0.1  # how often a word was typed, so to say, that nobody typed
     corrected_new_words: float = -2.0  # nats for a word after which the beginning is one that nobody typed
-    corrected_most_steps: float = 200.0  # in the tree of words, for one prefix
+    corrected_most_steps: float = 400.0  # in the tree of words, for one prefix
     # Known queries that hold the typed words in another order (docs/research/typos.md).
     reordered_most_queries: float = 1.0  # looked for where fewer queries than this go on from the text as typed
     reordered_log_probability: float = -3.5  # log p(one of them is meant | none of what goes on from the text is)
@@ -141,6 +143,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "companions_most_queries": _COUNT,
     "companions_half_trust": (1e-3, 1e6),
     "companions_most_words": (1.0, 100.0),
+    "companions_most_met": _COUNT,
     "companions_end_hits": (0.0, 100.0),
     "companions_end_trials": (1e-3, 100.0),
     "spellings_most_queries": (0.0, 1000.0),

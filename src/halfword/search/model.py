@@ -87,7 +87,7 @@ class Model:
     def __init__(self, engine: "_engine.Completer", path: Path, header: Header, parts: Collection[str]) -> None:
         self._engine = engine
         self._profile = _profile_of(path, header)
-        self._defaults = engine_options(DEFAULTS)
+        self._asked = DEFAULTS, engine_options(DEFAULTS)  # last, and as the engine takes them
         self.path = path
         self.card = header.card
         self.profile = self._profile
@@ -110,9 +110,11 @@ class Model:
 
         `context` is what the same person searched before, the oldest query first. The last 20 queries are looked at.
         """
-        if fields or options is not DEFAULTS:
+        known, converted = self._asked
+        if fields or options is not known:  # most callers ask with the same options again and again
             options = self._checked(with_fields(options, fields))
-        converted = self._defaults if options is DEFAULTS else engine_options(options)
+            converted = engine_options(options)
+            self._asked = options, converted
         earlier = normalise_context(context, self._profile) if context else []
         found, timed_out = self._engine.complete(self._normalised(prefix), converted, Completion, earlier)
         return Answer(found, timed_out=timed_out)

@@ -362,12 +362,16 @@ class PlainCompanions:
         self._ended = [query.split()[-1] for query in queries if query.split()]
         self._words = sorted(set().union(*self._queries))
 
-    def complete(self, prefix: str, count: int) -> list[tuple[str, float]]:
-        """Return how a query that has come to `prefix` may end with this word or the next; best first."""
+    def complete(self, prefix: str, count: int, most_met: float = math.inf) -> list[tuple[str, float]]:
+        """Return how a query that has come to `prefix` may end with this word or the next; best first.
+
+        A word of the prefix that stood beside more than `most_met` of the words that may come says nothing.
+        """
         *before, part = prefix.split(" ")
-        met = {word for word in before if any(self._together(word, other) for other in self._words)}
-        context = [word for word in dict.fromkeys(reversed(before)) if word in met][:20]
         likely = [word for word in self._words if word.startswith(part)]
+        met = {word for word in before if any(self._together(word, other) for other in self._words)}
+        met -= {word for word in met if sum(self._together(word, other) > 0 for other in likely) > most_met}
+        context = [word for word in dict.fromkeys(reversed(before)) if word in met][:20]
         if not context or not likely:
             return []
         weights = {word: sum(self._weight(one, word) for one in context) for word in likely}

@@ -23,7 +23,7 @@ from halfword.training.mixture import sample
 from halfword.training.ngram import NgramOptions, learn_memory
 from halfword.training.options import SHIPPED
 from halfword.training.pieces import Pieces
-from halfword.training.pooling import fit_weights, log_likelihood, pool, read_queries
+from halfword.training.pooling import Share, fit_share, log_likelihood, orders_of, pool, read_queries
 from halfword.training.segment import SegmentOptions, piece_arrays, train_segmenter
 from halfword.training.stored_segmenter import StoredSegmenter
 
@@ -97,11 +97,11 @@ def valid_corpus(rows: Sequence[str], pieces: Pieces) -> Corpus | None:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A log on its background: the memory of both, and how much the background counts in it, by order."""
+    """A log on its background: the memory of both, and how much the background counts in it."""
 
     background: Background
     memory: Memory
-    weights: list[float]
+    share: Share
 
 
 def new_rows(rows: Sequence[str], counts: Mapping[str, int]) -> list[str]:
@@ -130,18 +130,17 @@ def stand_on(
     """Add what a log teaches to what its background knows."""
     own = own_memory(counts, background.pieces, background.part("pieces"), options, bounds)
     theirs = background.memory()
-    weights = fit_weights(own, theirs, valid_corpus(new_rows(rows, counts), background.pieces))
-    return Standing(background, pool(own, theirs, weights), weights)
+    share = fit_share(own, theirs, valid_corpus(new_rows(rows, counts), background.pieces))
+    return Standing(background, pool(own, theirs, share), share)
 
 
 def stand_again(standing: Standing, counts: Mapping[str, int], options: NgramOptions, bounds: Bounds) -> Standing:
-    """Return a log on its background with other counts, and with the weights that were fitted before."""
+    """Return a log on its background with other counts, and with the share that was fitted before."""
     known = standing.background
     own = own_memory(counts, known.pieces, known.part("pieces"), options, bounds)
-    theirs, weights = standing.background.memory(), standing.weights
-    orders = 1 + max(len(own.orders), len(theirs.orders))
-    weights = [*weights, *[weights[-1]] * (orders - len(weights))]  # more rows may give a higher order
-    return Standing(standing.background, pool(own, theirs, weights), weights)
+    theirs = known.memory()
+    share = standing.share.with_orders(orders_of(own, theirs))  # more rows may give a higher order
+    return Standing(known, pool(own, theirs, share), share)
 
 
 def choose(

@@ -5,10 +5,11 @@ The n-gram memory knows only neighbouring pieces. For a new query such as `rome 
 (the words that occur in most queries):
 
 - `ngram.words.text` U8: the words one after the other; `ngram.words.length` U8 (V): how many bytes each has;
-- `ngram.words.typed`, `ngram.words.ended` U32 (V): how many distinct queries contain a word, and end with it;
-- `ngram.words.first` U32 (V + 1): where the companions of a word begin; `ngram.words.companion` U16: their numbers, in
-  ascending order; `ngram.words.together` U8: in how many distinct queries of at most twelve words both occur, up to
-  255.
+- `ngram.words.counts` U8, three base-128 integers (`coded_numbers.py`) for each word: how many distinct queries contain
+  it, how many end with it, and how many companions it has;
+- `ngram.words.companion` U8, one such integer for each companion of one word after the other, in ascending order: twice
+  the difference of its number to that of the companion before it (of the first to 0), plus 1 if more than one distinct
+  query of at most twelve words contains both; `ngram.words.together` U8: their number in these cases, up to 255.
 
 The probability that the word w ends a query after the words a, b, … is computed in three steps:
 
@@ -28,21 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core.model_file import Array
+from halfword.training.coded_numbers import code_numbers, number_sizes, read_numbers
 from halfword.training.kneser_ney import Mask, Numbers
 
 LONGEST = 255  # bytes of a word, so that one byte holds its length
 MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
 MOST_IN_A_QUERY = 12  # words; longer queries are sentences; their pairs are ignored
-_KINDS = {
-    "length": ("U8", "<u1"),
-    "typed": ("U32", "<u4"),
-    "ended": ("U32", "<u4"),
-    "first": ("U32", "<u4"),
-    "companion": ("U16", "<u2"),
-    "together": ("U8", "<u1"),
-}
 _AT_A_TIME = 1 << 22  # pairs
-_PAIR_BYTES, _WORD_BYTES = 3, 16  # the latter without the text of the word
+_MOST_TOGETHER = 255  # queries, so that one byte holds their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +76,19 @@ def learn_companions(
     split = [list(dict.fromkeys(words)) for words in whole]
     typed = Counter(word for words in split for word in words if len(word.encode()) <= LONGEST) + background.typed
     common = sorted(typed, key=lambda word: (-typed[word], word))[:MOST_WORDS]
-    chosen = choose_words([word for word in common if typed[word] >= least_count], megabytes)
+    chosen = choose_words([word for word in common if typed[word] >= least_count], typed, megabytes)
     if not chosen:
         return {}
     return kept_pairs(chosen, typed, ended, _pairs(split, chosen), megabytes, background, least_count)
 
 
-def choose_words(common: list[str], megabytes: float | None) -> list[str]:
+def choose_words(common: list[str], typed: Mapping[str, int], megabytes: float | None) -> list[str]:
     """Return as many of the most common words as half of the megabytes can hold, sorted by their bytes."""
-    sizes = np.cumsum([2 * _WORD_BYTES, *(len(word.encode()) + _WORD_BYTES for word in common)])
-    return sorted(common[: max(int(np.searchsorted(sizes, _half(megabytes), "right")) - 1, 0)], key=str.encode)
+    queries = np.array([typed[word] for word in common], np.int64)
+    # At most as many end with it, and each holds it beside eleven others.
+    of_counts = 2 * number_sizes(queries) + number_sizes((MOST_IN_A_QUERY - 1) * queries)
+    sizes = np.cumsum([len(word.encode()) + 1 for word in common]) + np.cumsum(of_counts)
+    return sorted(common[: int(np.searchsorted(sizes, _half(megabytes), "right"))], key=str.encode)
 
 
 def kept_pairs(
@@ -111,9 +108,10 @@ def kept_pairs(
     if background.words:
         numbers = {word: number for number, word in enumerate(chosen)}
         pairs, counts = _sum_of((pairs, counts), background.numbered(numbers))
-    most = _half(megabytes) / _PAIR_BYTES
-    if len(pairs) > most:
-        kept = _most_often(pairs, counts, int(most))
+    room, number = _half(megabytes), len(pairs)
+    while (size := _bytes_of(pairs, counts)) > room:
+        number = int(number * min(room / size, 0.99))
+        kept = _most_often(pairs, counts, number)
         pairs, counts = pairs[kept], counts[kept]
     return _layout(chosen, typed, ended, pairs, counts)
 
@@ -127,20 +125,29 @@ def read_companions(arrays: Mapping[str, Array]) -> Companions:
     """Return the companions that lie in the arrays of a model file; none if it has none."""
     if "ngram.words.text" not in arrays:
         return _NOTHING
-    length, typed, ended, first, companion, together = (
-        np.frombuffer(arrays[f"ngram.words.{name}"].data, kind) for name, (_, kind) in _KINDS.items()
-    )
+    length = np.frombuffer(arrays["ngram.words.length"].data, "u1")
     ends = np.cumsum(length, dtype=np.int64)
     text = arrays["ngram.words.text"].data
     words = [text[end - size : end].decode() for end, size in zip(ends.tolist(), length.tolist(), strict=True)]
-    owner = np.repeat(np.arange(len(words), dtype=np.int64), np.diff(first))
+    typed, ended, number = _read("counts", arrays).reshape(-1, 3).T
+    coded = _read("companion", arrays)
+    counts = np.ones(len(coded), np.int64)
+    counts[coded % 2 == 1] = np.frombuffer(arrays["ngram.words.together"].data, "u1")
+    risen = np.cumsum(coded >> 1)
+    first = np.cumsum(number) - number
+    before = np.concatenate([[0], risen])[first]  # what the lists of earlier words add up to
+    owner = np.repeat(np.arange(len(words)), number)
     return Companions(
         words,
         Counter(dict(zip(words, typed.tolist(), strict=True))),
         Counter(dict(zip(words, ended.tolist(), strict=True))),
-        owner << 16 | companion,
-        together.astype(np.int64),
+        owner << 16 | risen - before[owner],
+        counts,
     )
+
+
+def _read(name: str, arrays: Mapping[str, Array]) -> Numbers:
+    return read_numbers(np.frombuffer(arrays[f"ngram.words.{name}"].data, np.uint8))
 
 
 def _sum_of(*parts: tuple[Numbers, Numbers]) -> tuple[Numbers, Numbers]:
@@ -195,15 +202,25 @@ def _layout(
     words: list[str], typed: Mapping[str, int], ended: Mapping[str, int], pairs: Numbers, counts: Numbers
 ) -> dict[str, Array]:
     encoded = [word.encode() for word in words]
-    values = {
-        "length": [*map(len, encoded)],
-        "typed": [typed[word] for word in words],
-        "ended": [ended[word] for word in words],
-        "first": np.searchsorted(pairs >> 16, np.arange(len(words) + 1)),
-        "companion": pairs & 0xFFFF,
-        "together": np.minimum(counts, 255),
+    number = np.bincount(pairs >> 16, minlength=len(words))
+    of_words = np.stack([[typed[word] for word in words], [ended[word] for word in words], number], axis=1)
+    return {
+        "ngram.words.text": Array("U8", b"".join(encoded)),
+        "ngram.words.length": Array("U8", bytes(map(len, encoded))),
+        "ngram.words.counts": Array("U8", code_numbers(of_words.ravel()).tobytes()),
+        "ngram.words.companion": Array("U8", code_numbers(_steps(pairs, counts)).tobytes()),
+        "ngram.words.together": Array("U8", np.minimum(counts[counts > 1], _MOST_TOGETHER).astype("u1").tobytes()),
     }
-    return {"ngram.words.text": Array("U8", b"".join(encoded))} | {
-        f"ngram.words.{name}": Array(dtype, np.asarray(values[name]).astype(kind).tobytes())
-        for name, (dtype, kind) in _KINDS.items()
-    }
+
+
+def _steps(pairs: Numbers, counts: Numbers) -> Numbers:
+    """Return what stands for each companion of one word after the other."""
+    first, second = pairs.astype(np.int64) >> 16, pairs.astype(np.int64) & 0xFFFF
+    steps = np.where(np.diff(first, prepend=-1) > 0, second, np.diff(second, prepend=0))
+    found: Numbers = 2 * steps + (counts > 1)
+    return found
+
+
+def _bytes_of(pairs: Numbers, counts: Numbers) -> int:
+    """Return how many bytes some pairs take."""
+    return int(number_sizes(_steps(pairs, counts)).sum() + np.count_nonzero(counts > 1))

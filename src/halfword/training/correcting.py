@@ -30,8 +30,9 @@ from halfword.training.offers import Asked
 PRIOR = Path(__file__).parent.parent / "models" / "belief.json"
 PARTS = ("glance", "belief")
 NATURAL = 12_000  # natural prefixes that are asked
-_MISTYPED = 0.03  # mistyped prefixes for each natural one: so many rows of aol-1m are corrected by the next one
-_NOT_FOUND = 0.3  # what a natural prefix counts whose query is not found anyway
+_MISTYPED = 0.09  # mistyped prefixes for each natural one; .03 of the rows of aol-1m are corrected by the next one, but
+# what natural rows may lose by corrections is a choice (docs/research/typos.md)
+_NOT_FOUND = 0.7  # what a natural prefix counts whose query is not found anyway: a correction is still wrong there
 _CLOSENESS = 3.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
 _STEPS = 600
 _RATE = 0.02  # of Adam, at its highest

@@ -20,12 +20,14 @@ from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.scratch import room_checked, scratch_folder
 from halfword.search.model import import_engine, open_model_file
 from halfword.training.ending import ending_costs
-from halfword.training.kneser_ney import Level, Values, discounts_by_times, estimate_unigram, gains_of
+from halfword.training.kneser_ney import Level, Numbers, Values, discounts_by_times, estimate_unigram, gains_of
 from halfword.training.memory import (
     BYTES_PER_BACKOFF,
+    alone_codes,
     backoff_codes,
     bytes_per_ngram,
     code_bits,
+    codes_only_children,
     entry_bytes,
     gain_codes,
     small_arrays,
@@ -152,7 +154,8 @@ def counted_arrays(
     unigram = estimate_unigram(_unigram_counts(counted), discounts[0], begin)
     room = room_for_ngrams(options, [counted.size(order) for order in range(1, counted.order + 1)])
     if room is not None:
-        counted.prune(flat, unigram, room, bytes_per_ngram(len(unigram)), BYTES_PER_BACKOFF)
+        alone = codes_only_children(len(unigram))
+        counted.prune(flat, unigram, room, bytes_per_ngram(len(unigram)), BYTES_PER_BACKOFF, alone)
     elif options.least_count > 1:
         counted.keep_allowed()
     if room is not None or options.least_count > 1:
@@ -175,15 +178,31 @@ def _arrays(
         of_counts, tables[f"ngram.{order}.gain"] = _gain_codes(counts, times, discounts[order - 1], len(unigram))
         codes.append((counts, of_counts))
     top = 1 + len(codes)
-    masses = counted.backoffs(top, np.concatenate(discounts))
+    masses, only = counted.backoffs(top, np.concatenate(discounts), codes_only_children(len(unigram)))
     used = np.flatnonzero(masses)
-    of_used, backoffs = backoff_codes((used - _KEYS // 2) / 1000, masses[used])
-    of_keys = np.zeros(_KEYS, np.uint8)
-    of_keys[used] = of_used
+    of_used, backoffs = backoff_codes(_log_odds(used), masses[used])
+    alone = []
+    for length, (mass, number) in enumerate(only, 1):
+        known = np.flatnonzero(number)
+        each, tables[f"ngram.{length}.alone"] = alone_codes(_log_odds(known), mass[known], number[known])
+        alone.append(_by_key(known, each))
     wide = entry_bytes(len(unigram)) > 2
-    large = counted.arrays(code_bits(len(unigram)), wide, codes, of_keys)
+    large = counted.arrays(code_bits(len(unigram)), wide, codes, _by_key(used, of_used), alone)
     arrays = small_arrays(top, begin, unigram, ending, backoffs)
     return arrays | tables | {name: Array(dtype, data) for name, (dtype, data) in large.items()}
+
+
+def _log_odds(keys: Numbers) -> Values:
+    """Return the log-odds that some keys of backoffs stand for."""
+    odds: Values = (keys - _KEYS // 2) / 1000
+    return odds
+
+
+def _by_key(used: Numbers, codes: Numbers) -> NDArray[np.uint8]:
+    """Return the codes of some keys among those of all."""
+    of_keys = np.zeros(_KEYS, np.uint8)
+    of_keys[used] = codes
+    return of_keys
 
 
 def _gain_codes(

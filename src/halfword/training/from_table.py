@@ -19,7 +19,7 @@ from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 from halfword.training.companions import LONGEST, MOST_IN_A_QUERY, MOST_WORDS, Companions, choose_words, kept_pairs
 from halfword.training.folding import LARGEST_COUNT, forms_of
-from halfword.training.spellings import SHARE_OF_A_DOMAIN
+from halfword.training.spellings import SHARE_OF_A_DOMAIN, letter_arrays
 from halfword.training.word_tree import may_be_mistyped
 
 Column = NDArray[np.uint64]
@@ -59,7 +59,7 @@ def spellings_of(table: QueryTable, words: WordColumns, blocklist: Blocklist) ->
     left_out = np.zeros(len(table), np.uint8)
     left_out[_blocked(table, words, blocklist)] = 1
     order, domain = import_engine().letter_arrays(table.columns, table.order, left_out, SHARE_OF_A_DOMAIN)
-    return {"popular.by_letters": Array("U32", order), "popular.domain": Array("U8", domain)}
+    return letter_arrays(np.frombuffer(order, "<u4").astype(np.int64), domain)
 
 
 def _blocked(table: QueryTable, words: WordColumns, blocklist: Blocklist) -> list[int]:
@@ -112,7 +112,7 @@ def companions_of(
 ) -> dict[str, Array]:
     """Return what `learn_companions` does."""
     typed, ended = _most_common(words, background, least)
-    chosen = choose_words(sorted(typed, key=lambda word: (-typed[word], word))[:MOST_WORDS], megabytes)
+    chosen = choose_words(sorted(typed, key=lambda word: (-typed[word], word))[:MOST_WORDS], typed, megabytes)
     if not chosen:
         return {}
     columns = import_engine().pair_columns(table.columns, chosen, MOST_IN_A_QUERY)

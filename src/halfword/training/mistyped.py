@@ -1,15 +1,18 @@
 """Natural and mistyped prefixes, and what was meant: the rows from which belief in corrections is learned.
 
 Mistakes of the validation split's own sessions are the best: a query and, right after it, what was meant. What was
-meant is a query of the log; or it is new, but its words are far more frequent than those mistyped. Where there are few
-of them, or none because the log has no sessions, mistakes are made in validation queries as the channel makes them.
-These rows count as natural ones, too: many people leave a mistake as it is.
+meant is a query of the log; or it is new, but its words are far more frequent than those mistyped. These rows count as
+natural ones, too: many people leave a mistake as it is.
+
+There are few of them, and what was meant by most is known. So mistakes are made in other validation queries: those of
+the train split's sessions again, in queries with the same words, since people misspell the same words in the same way
+(`enviromental`); and letter by letter as the channel makes them, which is all that a log without sessions has.
 """
 
 import random
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 
 from halfword.core.metrics import SHORTEST_PREFIX
@@ -25,11 +28,15 @@ from halfword.training.from_table import WordColumns
 from halfword.training.offers import Asked, at_hashed_prefix
 from halfword.training.word_tree import count_words, may_be_mistyped
 
-MOST = 4_000  # mistyped prefixes
+MOST = 6_000  # mistyped prefixes,
+_AGAIN = 2_400  # of which so many have mistakes of the train split's sessions
 _SHORTEST = 5  # characters of a query in which a mistake is made
 _TIMES = 2  # prefixes of each pair
 _OFTEN = 5  # what was meant is new, but each of its other words was typed so often,
-_FACTOR = 20  # and so many times as often as the words mistyped
+_FACTOR = 20  # and so many times as often as the words mistyped,
+_TRAIN_FACTOR = 5  # or so many times in the train split, where the mistake itself was counted
+_MOST_STEPS = 200_000  # from query to query in the train split's sessions that are looked at
+_MOST_WORDS = 3  # that a mistake may befall: two mistakes are in two spaces at most
 
 
 def learn_belief(path: Path, data: Dataset, channel: Channel) -> dict[str, Array]:
@@ -42,25 +49,50 @@ def learn_belief(path: Path, data: Dataset, channel: Channel) -> dict[str, Array
 
 def belief_rows(data: Dataset, channel: Channel) -> tuple[list[Asked], list[Asked]]:
     """Return natural and mistyped prefixes of the validation split, each with the query that was meant."""
-    chance = random.Random(4)
-    pairs = list(corrections(data.sessions(Split.VALID), data.table(Split.TRAIN)))
+    chance, counts = random.Random(4), data.table(Split.TRAIN)
+    often = word_counts(counts)
+    pairs = list(corrections(data.sessions(Split.VALID), counts, often))
     rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY]
     natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
-    return natural, _mistyped(pairs, rows, channel, chance)
+    mistakes = list(train_mistakes(islice(steps_of(data, counts), _MOST_STEPS), counts, often))
+    return natural, _mistyped(pairs, mistakes, rows, channel, chance)
 
 
-def corrections(sessions: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Iterator[Pair]:
+def corrections(
+    sessions: Sequence[Sequence[str]], counts: Mapping[str, int], often: Callable[[str], int]
+) -> Iterator[Pair]:
     """Yield the queries that were corrected by the next one, be it a query of the log or one of its words."""
     yield from mine(sessions, counts)
-    often = _word_counts(counts)
     for session in sessions:
         for typed, meant in pairwise(session):
             new = are_alike(typed, meant) and not counts.get(typed) and not counts.get(meant)
-            if new and _is_of_better_words(typed, meant, often):
+            if new and _is_of_better_words(typed, meant, often, _FACTOR):
                 yield Pair(typed, meant)
 
 
-def _word_counts(counts: Mapping[str, int]) -> Callable[[str], int]:
+def train_mistakes(steps: Iterable[Pair], counts: Mapping[str, int], often: Callable[[str], int]) -> Iterator[Pair]:
+    """Yield the steps of the train split's sessions in which a query was corrected, by its count or by its words."""
+    for typed, meant in steps:
+        if are_alike(typed, meant):
+            commoner = counts.get(meant, 0) > counts.get(typed, 0)
+            if commoner or _is_of_better_words(typed, meant, often, _TRAIN_FACTOR):
+                yield Pair(typed, meant)
+
+
+def steps_of(data: Dataset, table: QueryTable) -> Iterator[Pair]:
+    """Yield each query of the train split's sessions with the next one."""
+    numbered = data.numbered_sessions(Split.TRAIN)
+    if numbered is None:
+        yield from (Pair(*step) for session in data.sessions(Split.TRAIN) for step in pairwise(session))
+        return
+    for starts, numbers in numbered:
+        begins, places = memoryview(starts), memoryview(numbers).cast("I")
+        for row in range(1, len(places)):
+            if not begins[row]:
+                yield Pair(table.at(places[row - 1]), table.at(places[row]))
+
+
+def word_counts(counts: Mapping[str, int]) -> Callable[[str], int]:
     """Return what tells how often a word was typed."""
     if not isinstance(counts, QueryTable):
         words = count_words(counts)
@@ -69,19 +101,61 @@ def _word_counts(counts: Mapping[str, int]) -> Callable[[str], int]:
     return lambda word: table.get(word, 0) if may_be_mistyped(word) else 0
 
 
-def _is_of_better_words(typed: str, meant: str, often: Callable[[str], int]) -> bool:
+def _is_of_better_words(typed: str, meant: str, often: Callable[[str], int], factor: int) -> bool:
     wrong, right = Counter(typed.split()) - Counter(meant.split()), Counter(meant.split()) - Counter(typed.split())
     if not wrong or not right:
         return False
     least = min(map(often, right))
-    return least >= _OFTEN and least >= _FACTOR * min(map(often, wrong))
+    return least >= _OFTEN and least >= factor * min(map(often, wrong))
 
 
-def _mistyped(pairs: Sequence[Pair], rows: Sequence[str], channel: Channel, chance: random.Random) -> list[Asked]:
+def _mistyped(
+    pairs: Sequence[Pair], mistakes: Sequence[Pair], rows: Sequence[str], channel: Channel, chance: random.Random
+) -> list[Asked]:
     found = [_cut(pair, chance) for pair in pairs for _ in range(_TIMES)]
     some = [row for row in dict.fromkeys(rows) if len(row) >= _SHORTEST]
-    made = _made(chance.sample(some, min(max(0, MOST - len(found)), len(some))), channel, chance)
-    return chance.sample(found, min(MOST, len(found))) + made
+    again = [_cut(pair, chance) for pair in made_again(mistakes, some, _AGAIN, chance)]
+    room = max(0, MOST - len(found) - len(again))
+    made = _made(chance.sample(some, min(room, len(some))), channel, chance)
+    return chance.sample(found, min(MOST, len(found))) + again + made
+
+
+def made_again(mistakes: Sequence[Pair], rows: Sequence[str], most: int, chance: random.Random) -> Iterator[Pair]:
+    """Make mistakes of other queries again, in rows with the same words.
+
+    >>> list(made_again([Pair("hte red car", "the red car")], ["the blue bus"], 1, random.Random(1)))
+    [Pair(typed='hte blue bus', meant='the blue bus')]
+    """
+    parts = [part for mistake in mistakes if all(part := _mistyped_words(mistake))]
+    wanted, rows_with = {part.meant for part in parts}, defaultdict[str, list[str]](list)
+    for row in rows:
+        for words in _parts(row.split()) & wanted:
+            rows_with[words].append(row)
+    known = [part for part in parts if part.meant in rows_with]
+    for part in chance.sample(known, min(most, len(known))):
+        row = chance.choice(rows_with[part.meant])
+        typed = f" {row} ".replace(f" {part.meant} ", f" {part.typed} ", 1)[1:-1]
+        if not is_beginning(typed, row):
+            yield Pair(typed, row)
+
+
+def _mistyped_words(mistake: Pair) -> Pair:
+    """Return the words of a pair without those that both begin or end with."""
+    typed, meant = mistake.typed.split(), mistake.meant.split()
+    while typed and meant and typed[0] == meant[0]:
+        typed, meant = typed[1:], meant[1:]
+    while typed and meant and typed[-1] == meant[-1]:
+        typed, meant = typed[:-1], meant[:-1]
+    return Pair(" ".join(typed), " ".join(meant))
+
+
+def _parts(words: Sequence[str]) -> set[str]:
+    """Return the neighbouring words of a query that one mistake may befall, each number of them as one text."""
+    return {
+        " ".join(words[begin : begin + length])
+        for length in range(1, _MOST_WORDS + 1)
+        for begin in range(len(words) - length + 1)
+    }
 
 
 def _made(queries: Sequence[str], channel: Channel, chance: random.Random) -> list[Asked]:

@@ -18,7 +18,15 @@ from halfword.training.kneser_ney import (
     estimate,
     logarithms,
 )
-from halfword.training.memory import BYTES_PER_BACKOFF, Memory, Order, bytes_per_ngram, least_size, memory_arrays
+from halfword.training.memory import (
+    BYTES_PER_BACKOFF,
+    Memory,
+    Order,
+    bytes_per_ngram,
+    codes_only_children,
+    least_size,
+    memory_arrays,
+)
 
 MOST_ORDER = 8  # the highest order that the engine reads
 
@@ -99,14 +107,16 @@ def keep_most(losses: list[Values], parents: list[Numbers], size: float) -> list
     `losses` and `parents` have one entry for each order, single pieces first. A loss of −∞ is never chosen.
     """
     losses = list(losses)
-    best_child = [np.full(len(loss), -np.inf) for loss in losses]
-    for order in range(len(losses) - 1, 1, -1):  # a kept n-gram keeps its prefixes
-        np.maximum.at(best_child[order - 1], parents[order], losses[order])
-        losses[order - 1] = np.maximum(losses[order - 1], best_child[order - 1])
     vocabulary = len(losses[0])
+    paid = 1 if codes_only_children(vocabulary) else 0  # the child with which a backoff takes room
+    of_backoff = [np.full(len(loss), -np.inf) for loss in losses]
+    for order in range(len(losses) - 1, 1, -1):  # a kept n-gram keeps its prefixes
+        first, *_ = best = _best_children(losses[order], parents[order], len(losses[order - 1]))
+        losses[order - 1] = np.maximum(losses[order - 1], first)
+        of_backoff[order - 1] = best[paid]
     number = sum(map(len, losses[1:]))
-    loss = np.concatenate([*best_child[1:], *losses[1:]])
-    cost = np.repeat([BYTES_PER_BACKOFF, bytes_per_ngram(vocabulary)], number)  # if it has a child; of the n-gram
+    loss = np.concatenate([*of_backoff[1:], *losses[1:]])
+    cost = np.repeat([BYTES_PER_BACKOFF, bytes_per_ngram(vocabulary)], number)
     ranked = np.argsort(-loss, kind="stable")  # of equal ones the lower order first, so that prefixes are kept
     within = np.cumsum(cost[ranked]) <= size - least_size(vocabulary, len(losses))
     keep = np.zeros(2 * number, bool)
@@ -114,6 +124,18 @@ def keep_most(losses: list[Values], parents: list[Numbers], size: float) -> list
     keep &= loss > -np.inf
     ends = np.cumsum([number, *map(len, losses[1:-1])])
     return [np.ones(vocabulary, bool), *np.split(keep, ends)[1:]]
+
+
+def _best_children(loss: Values, parent: Numbers, contexts: int) -> tuple[Values, Values]:
+    """Return per context the greatest loss of a child, and that of the second; −∞ where there is none."""
+    first, second = np.full(contexts, -np.inf), np.full(contexts, -np.inf)
+    ranked = np.lexsort((-loss, parent))
+    owner = parent[ranked]
+    begins = np.flatnonzero(np.diff(owner, prepend=-1))
+    first[owner[begins]] = loss[ranked[begins]]
+    several = begins[np.diff(begins, append=len(owner)) > 1]
+    second[owner[several]] = loss[ranked[several + 1]]
+    return first, second
 
 
 def _losses(levels: list[Level], found: Estimate) -> list[Values]:

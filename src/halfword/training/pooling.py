@@ -7,12 +7,14 @@ weight for each order:
     T(h) = total(h) + weight · background total(h)
 
 So a context that the log has often seen is the log's own matter, one that it has never seen is the background's, and
-in between both count by how much they have seen. The result is a memory like any other: it takes no more time.
-The weights are those under which validation queries are the likeliest.
+in between both count by how much they have seen. What a large log has seen a thousand times is not a thousand times
+as sure in another log: each of its contexts *fades*, its gains and its total divided by total^fading. The result is a
+memory like any other: it takes no more time. Weights and fading are those under which validation queries are the
+likeliest.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,20 +22,39 @@ from halfword.training.kneser_ney import Corpus, Numbers, Values, tokens_of
 from halfword.training.memory import Memory, Order
 
 GRID = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # weights that are tried
+FADINGS = (0.0, 0.2, 0.4, 0.6)  # that are tried
 USUAL = 0.1  # the weight where there are no validation queries
 _ROUNDS = 2  # over all orders
 _LEAST = 1e-12  # of a probability, before its logarithm is taken
 
 
-def pool(own: Memory, background: Memory, weights: Sequence[float]) -> Memory:
-    """Return the memory of both, the background weighted by order (single pieces first)."""
-    size = own.vocabulary
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much a background counts: its weight by order (single pieces first), and how far its contexts fade."""
+
+    weights: list[float]
+    fading: float = 0.0
+
+    def with_orders(self, orders: int) -> "Share":
+        """Return the same for at least so many orders; higher ones count as much as the highest."""
+        return replace(self, weights=[*self.weights, *[self.weights[-1]] * (orders - len(self.weights))])
+
+
+def orders_of(own: Memory, background: Memory) -> int:
+    """Return how many weights a share needs: one for single pieces, and one for each order that either memory has."""
+    return 1 + max(len(own.orders), len(background.orders))
+
+
+def pool(own: Memory, background: Memory, share: Share) -> Memory:
+    """Return the memory of both."""
+    size, weights = own.vocabulary, share.weights
     mine, theirs = own.unigram_total, weights[0] * background.unigram_total
     unigram = (mine * own.unigram + theirs * background.unigram) / (mine + theirs)
     numbers: tuple[Numbers, Numbers] = np.arange(size), np.arange(size)  # of each one's n-grams among the pooled ones
     contexts, orders = size, []
     for place in range(max(len(own.orders), len(background.orders))):
-        sides = [_side(memory, place, number) for memory, number in zip((own, background), numbers, strict=True)]
+        mine_here, theirs_here = _side(own, place, numbers[0]), _side(background, place, numbers[1])
+        sides = [mine_here, (_faded(theirs_here[0], share.fading), theirs_here[1])]
         order, numbers = _pooled(sides, size, contexts, weights[place + 1])
         contexts = len(order)
         orders.append(order)
@@ -46,6 +67,17 @@ def _side(memory: Memory, place: int, numbers: Numbers) -> tuple[Order, Numbers]
         return memory.orders[place], numbers
     none, empty = np.empty(0, np.int64), np.empty(0)
     return Order(none, none, empty, empty, empty), none
+
+
+def _faded(order: Order, fading: float) -> Order:
+    """Return an order whose contexts count less, the more they have seen; what follows them is as likely as before."""
+    factor = _fading(order.total, fading)
+    return replace(order, gain=order.gain * factor[order.parent], total=order.total * factor)
+
+
+def _fading(total: Values, fading: float) -> Values:
+    """Return what contexts with these totals are multiplied by."""
+    return np.where(total > 0, np.where(total > 0, total, 1.0) ** -fading, 1.0)
 
 
 def _pooled(
@@ -78,6 +110,14 @@ class Reading:
             return self.steps[place]
         nothing = np.zeros(len(self.unigram))
         return nothing, nothing, nothing
+
+    def faded(self, fading: float) -> "Reading":
+        """Return what the memory knows where its contexts have faded."""
+        factors = [_fading(total, fading) for _, total, _ in self.steps]
+        return replace(
+            self,
+            steps=[(f * gain, f * total, f * rest) for f, (gain, total, rest) in zip(factors, self.steps, strict=True)],
+        )
 
 
 def read_queries(memory: Memory, corpus: Corpus) -> Reading:
@@ -121,12 +161,22 @@ def log_likelihood(own: Reading, background: Reading | None = None, weights: Seq
     return float(np.log(np.maximum(probability[own.predicted], _LEAST)).sum())
 
 
-def fit_weights(own: Memory, background: Memory, corpus: Corpus | None) -> list[float]:
-    """Return the weights of the background, by order, under which the queries of `corpus` are the likeliest."""
-    orders = 1 + max(len(own.orders), len(background.orders))
+def fit_share(own: Memory, background: Memory, corpus: Corpus | None) -> Share:
+    """Return how much the background must count for the queries of `corpus` to be the likeliest."""
+    orders = orders_of(own, background)
     if corpus is None:
-        return [USUAL] * orders
+        return Share([USUAL] * orders)
     mine, theirs = read_queries(own, corpus), read_queries(background, corpus)
+    fitted = []
+    for fading in FADINGS:
+        faded = theirs.faded(fading)
+        weights = _fit_weights(mine, faded, orders)
+        fitted.append((log_likelihood(mine, faded, weights), Share(weights, fading)))
+    return max(fitted, key=lambda each: each[0])[1]
+
+
+def _fit_weights(mine: Reading, theirs: Reading, orders: int) -> list[float]:
+    """Return the weights, by order, under which what was read is the likeliest."""
 
     def likelihood(weights: list[float]) -> float:
         return log_likelihood(mine, theirs, weights)

@@ -89,8 +89,16 @@ def _children(order: Order, node: Numbers, piece: Numbers, vocabulary: int) -> N
 
 def read_counts(arrays: Mapping[str, Array]) -> dict[str, int]:
     """Return how often each query of a popularity index was typed."""
-    counts = np.frombuffer(arrays["popular.count"].data, "<u4").tolist()
+    counts = logged_counts(arrays).tolist()
     return dict(zip(_texts(arrays["popular.text"].data, len(counts)), counts, strict=True))
+
+
+def logged_counts(arrays: Mapping[str, Array]) -> Numbers:
+    """Return the counts of a popularity index; those that do not fit a byte lie apart (`engine/store/popular.h`)."""
+    counts = np.frombuffer(arrays["popular.count"].data, "u1").astype(np.int64)
+    large, own = (np.frombuffer(arrays[f"popular.{name}"].data, "<u4") for name in ("large", "large_count"))
+    counts[large] = own
+    return counts
 
 
 def _texts(coded: bytes, size: int) -> list[str]:

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from halfword.core.card import Card, MemoryCard, PopularCard
 from halfword.core.errors import OptionError
 from halfword.core.filters import SHIPPED, read_blocklist
@@ -22,7 +20,7 @@ from halfword.training.memory import Memory, memory_arrays, read_memory
 from halfword.training.network.weights import in_8_bits
 from halfword.training.other_order import learn_order
 from halfword.training.pinyin import learn_pinyin
-from halfword.training.pruning import losses_of, most_typed, prune_memory, read_counts
+from halfword.training.pruning import logged_counts, losses_of, most_typed, prune_memory, read_counts
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
 from halfword.training.word_tree import count_words, word_tree
@@ -122,7 +120,7 @@ def _card(header: Header, arrays: Mapping[str, Array], megabytes: float) -> Card
         size = sum(len(array.data) for name, array in arrays.items() if name.startswith("ngram."))
         parts = replace(parts, ngram=replace(parts.ngram or MemoryCard(), megabytes=round(size / 1e6, 2)))
     if parts.popular is not None:
-        counts = np.frombuffer(arrays["popular.count"].data, "<u4")
+        counts = logged_counts(arrays)
         parts = replace(
             parts, popular=replace(parts.popular or PopularCard(), queries=len(counts), rows=int(counts.sum()))
         )

@@ -4,8 +4,11 @@ Nobody typed `www.homede` before, but `home depot` was typed. Except for a domai
 *letters*. The letters of a text are what is left without a leading `http://` and `www.`, without everything in ASCII
 that is neither letter nor digit, and with repeated ASCII characters only once. The arrays of the model file:
 
-- `popular.by_letters` U32: the positions of queries in the popularity index, sorted by their letters. Queries that hold
-  a phrase of the blocklist are left out, because the filter looks for whole words and would not find joined ones;
+- `popular.by_letters` U8: the positions of queries in the popularity index, sorted by their letters, as base-128
+  integers (`coded_numbers.py`). 32 of them are a block: the first of it is the position itself, each further one is
+  twice the difference to the one before, or twice the difference the other way less 1 where it is below 0. Queries that
+  hold a phrase of the blocklist are left out, because the filter looks for whole words and would not find joined ones;
+  `popular.by_letters_begin` U32: where each block begins, and where the last one ends;
 - `popular.domain` U8: the domain (such as `.com`) that most queries end with; empty if fewer than one in a hundred
   does.
 
@@ -23,14 +26,18 @@ A domain that the prefix has already begun is part of the rest. No domain is add
 punctuation other than a dot.
 """
 
-import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from halfword.core.letters import cut_domain, letters
 from halfword.core.model_file import Array
+from halfword.training.coded_numbers import code_numbers, number_sizes
+from halfword.training.kneser_ney import Numbers
 
 SHARE_OF_A_DOMAIN = 0.01
+_BLOCK = 32  # positions that are coded together
 
 
 def learn_spellings(queries: Sequence[str], is_left_out: Callable[[str], bool]) -> dict[str, Array]:
@@ -41,7 +48,18 @@ def learn_spellings(queries: Sequence[str], is_left_out: Callable[[str], bool]) 
     common = min(domains, key=lambda name: (-domains[name], name), default="")
     if domains[common] < SHARE_OF_A_DOMAIN * len(queries):
         common = ""
+    return letter_arrays(np.array(order, np.int64), common.encode())
+
+
+def letter_arrays(order: Numbers, domain: bytes) -> dict[str, Array]:
+    """Return positions in the order of their letters, and the most frequent domain, as arrays."""
+    steps = np.diff(order, prepend=0)
+    values = np.where(steps < 0, -2 * steps - 1, 2 * steps)
+    values[::_BLOCK] = order[::_BLOCK]
+    begins = np.cumsum(number_sizes(values)) - number_sizes(values)
+    coded = code_numbers(values)
     return {
-        "popular.by_letters": Array("U32", struct.pack(f"<{len(order)}I", *order)),
-        "popular.domain": Array("U8", common.encode()),
+        "popular.by_letters": Array("U8", coded.tobytes()),
+        "popular.by_letters_begin": Array("U32", np.append(begins[::_BLOCK], len(coded)).astype("<u4").tobytes()),
+        "popular.domain": Array("U8", domain),
     }

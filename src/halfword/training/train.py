@@ -166,8 +166,7 @@ def _with_counts(
         companions = _companion_arrays(table, learned, options, progress) if asked else {}
         progress(Event("learning the n-gram memory"))
         arrays |= companions | _memory_arrays(table, output, learned, options, _size(companions))
-        weights = learned.standing.weights if learned.standing is not None else None
-        parts = replace(parts, ngram=MemoryCard(megabytes=_megabytes(arrays, "ngram"), background_weights=weights))
+        parts = replace(parts, ngram=_memory_card(_megabytes(arrays, "ngram"), learned))
     if "popular" in options.parts:
         progress(Event("indexing the queries"))
         often = table.at_least(options.least_count)
@@ -225,6 +224,13 @@ def _stored(arrays: Mapping[str, Array], compact: bool) -> dict[str, Array]:
     from halfword.training.network.weights import in_8_bits, without_unused
 
     return in_8_bits(arrays) if compact else without_unused(arrays)
+
+
+def _memory_card(megabytes: float, learned: Learned) -> MemoryCard:
+    if learned.standing is None:
+        return MemoryCard(megabytes=megabytes)
+    share = learned.standing.share
+    return MemoryCard(megabytes=megabytes, background_weights=share.weights, background_fading=share.fading)
 
 
 def _memory_arrays(
