@@ -473,6 +473,15 @@ def test_the_column_of_times_equals_the_plain_function(texts: list[str]) -> None
     assert times_of(pa.array(texts, pa.string())).to_pylist() == [microseconds(text) for text in texts]
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_every_piece_of_a_parquet_file_is_read(tmp_path: Path, kind: pa.DataType) -> None:
+    queries = [f"Number {number}" for number in range(100)]
+    users = pa.array(["7"] * 100).dictionary_encode()  # it comes in pieces, so that the queries do too
+    table = pa.table({"query": pa.array(queries, kind), "user": users})
+    parquet.write_table(table, tmp_path / "log.parquet", row_group_size=10)
+    assert [row["query"] for row in rows_of(tmp_path / "log.parquet")] == [query.lower() for query in queries]
+
+
 @pytest.mark.parametrize(
     "text",
     [
