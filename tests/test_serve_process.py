@@ -295,7 +295,7 @@ def test_a_changed_file_is_noticed_and_a_broken_one_leaves_the_old_serving(tmp_p
 
 def write_large(path: Path) -> Path:
     """Put a model of more than a mebibyte in the place of another."""
-    return write(path, COUNTS | {f"filler {number * 7919}": 1 for number in range(100_000)})
+    return write(path, COUNTS | {f"filler {number * 7919}": 1 for number in range(150_000)})
 
 
 @pytest.mark.parametrize("copied_to", ["memory", "disk"])

@@ -21,6 +21,7 @@ from halfword.data.log_format import LogFile
 from halfword.data.options import Engine
 from halfword.data.read_log import SCHEMA
 
+MOST_READERS = 4  # threads; each holds several portions of a file, however many cores there are
 MOST_MEMORY = 3 << 30  # bytes; above this, DuckDB writes intermediate results to disk
 # How DuckDB reports Ctrl-C: when its own code was running, and when a Python function that it called was.
 _INTERRUPTED = re.compile(r"^Query interrupted$|executing the UDF: KeyboardInterrupt")
@@ -104,7 +105,7 @@ def _all_batches(files: Sequence[LogFile], read: Read, progress: Progress) -> It
         def position(place: int, start: int = start) -> None:
             progress(Event("reading", start + place, total))
 
-        yield from read(file, threads=os.cpu_count() or 1, position=position)
+        yield from read(file, threads=min(os.cpu_count() or 1, MOST_READERS), position=position)
         before += file.path.stat().st_size
 
 
