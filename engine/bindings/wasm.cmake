@@ -27,13 +27,14 @@ function(add_engine name kernels)
   add_objects(${name}-hot ${hot})
   add_objects(${name}-cold ${cold})
   target_compile_options(${name}-cold PRIVATE ${small})
+  target_compile_options(${name}-hot PRIVATE -O2 -fno-unroll-loops)  # as fast as -O3, and 5 kB less to download
   add_executable(${name} engine/lm/kernels/kernels.cc ${kernels})
   target_include_directories(${name} PRIVATE engine)
   foreach(target ${name} ${name}-hot ${name}-cold)
     target_compile_options(${target} PRIVATE -Wall -Wextra -fno-rtti -mnontrapping-fptoint ${ARGN})
   endforeach()
   target_link_libraries(${name} PRIVATE ${name}-hot ${name}-cold)
-  target_link_options(${name} PRIVATE -Oz --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4194304
+  target_link_options(${name} PRIVATE -Os --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4194304
     -sTOTAL_STACK=1048576 -sEXPORTED_FUNCTIONS=${exported}
     --js-library=${CMAKE_SOURCE_DIR}/engine/bindings/wasm_imports.js ${ARGN})
   set_target_properties(${name} PROPERTIES SUFFIX .wasm)
