@@ -25,7 +25,8 @@ _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
 
 def queries_of(texts: Column, profile: Profile) -> Column:
     """Return `query_of` each text; only unusual texts are handled one by one in Python."""
-    # Trimmed first: of a large_string that begins inside its buffer, cast to string, ascii_lower makes other texts.
+    # Trimming comes first because it copies. A slice of a large_string column that was cast to string shares the buffer
+    # of the whole column, and ascii_lower of Arrow 26 then returns wrong texts.
     usual = pc.ascii_lower(pc.ascii_trim(texts, characters=WHITE_SPACE))
     unusual = pc.match_substring_regex(usual, pattern=_UNUSUAL)
     if profile.scrub:

@@ -13,7 +13,7 @@ from halfword.core.errors import OptionError
 from halfword.core.fields import option
 from halfword.core.filters import categories_named
 from halfword.core.text import DEFAULT, PAPER, SHORTEST_QUERY, Profile, profile_named
-from halfword.data.times import checked_format, microseconds
+from halfword.data.times import check_format, microseconds
 
 if TYPE_CHECKING:
     from halfword.data.log_format import LogFile
@@ -152,7 +152,7 @@ class PrepareOptions:
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
         if self.time_format is not None:
-            checked_format(self.time_format)
+            check_format(self.time_format)
         if self.weights is not None:
             object.__setattr__(self, "weights", weights_of(self.weights))
         for name in ("min_users", "min_count"):

@@ -67,10 +67,7 @@ def too_broken(file: LogFile, example: Broken, share: float) -> LogError:
     expected = {
         Problem.COLUMNS: f"{len(file.names)} columns" if len(file.names) > 1 else "1 column, one query per line",
         Problem.UTF8: "UTF-8 text (for another encoding say which, such as --encoding latin-1)",
-        Problem.DATE: f"a time written {file.time_format}"
-        if file.time_format
-        else "a time such as 2006-03-01 07:17:12, or seconds since 1970 (for others say how, such as "
-        "--time-format '%d/%m/%Y %H:%M')",
+        Problem.DATE: _expected_time(file),
         Problem.COUNT: "a count of 1 or more",
         Problem.JSON: "a JSON object",
         Problem.QUERY: f"a query in {file.names[file.columns['query']]!r}",
@@ -79,6 +76,13 @@ def too_broken(file: LogFile, example: Broken, share: float) -> LogError:
         f"{file.path}, line {example.line}: expected {expected}, found {example.found}; "
         f"{share:.1%} of the rows are broken, at most {MOST_BROKEN:.0%} may be"
     )
+
+
+def _expected_time(file: LogFile) -> str:
+    if file.time_format:
+        return f"a time written {file.time_format}"
+    known = "a time such as 2006-03-01 07:17:12, or seconds since 1970"
+    return f"{known} (for others say how, such as --time-format '%d/%m/%Y %H:%M')"
 
 
 def row_number(file_index: int, line: int) -> int:

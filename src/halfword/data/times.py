@@ -44,12 +44,11 @@ def microseconds(text: str, time_format: str | None = None) -> int | None:
         return None
 
 
-def checked_format(time_format: str) -> str:
-    """Return a format of times, or say what is wrong with it."""
+def check_format(time_format: str) -> None:
+    """Refuse a format of times that does not tell the day."""
     midnight = datetime(2006, 3, 1, tzinfo=UTC)
     if microseconds(midnight.strftime(time_format), time_format) != _since_1970(midnight):
         raise OptionError(f"time_format {time_format!r} does not tell the day; write it such as %d/%m/%Y %H:%M:%S")
-    return time_format
 
 
 def _scaled(number: re.Match[str]) -> int:
