@@ -20,7 +20,7 @@ _GLANCES: tuple[float, ...] = tuple(_CHOICES[_CHOICES <= _WORTH_A_GLANCE].tolist
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
 _MOST_ODD = 1 / 5  # share of the suggestions that may read oddly, unless leaving more of them out
-_ODD_PRICE = 0.03  # costs more than this share of MRR
+_ODD_PRICE = 0.04  # costs more than this share of MRR
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
