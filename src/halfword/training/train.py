@@ -185,6 +185,7 @@ def _word_arrays(
     from halfword.training.from_table import WordColumns, spellings_of, word_forms_of, word_list_of, word_tree_of
     from halfword.training.other_order import learn_order
     from halfword.training.pinyin import learn_pinyin
+    from halfword.training.word_tree import others_tree
 
     words = WordColumns.of(table)
     kept = words if often is table else WordColumns.of(often)
@@ -194,6 +195,7 @@ def _word_arrays(
         | word_list_of(words, known, options.least_count)
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
+        | others_tree(learned.others)
         | learn_order(often)
         | learn_pinyin(often)
     )
