@@ -88,6 +88,7 @@ def _fill(connection: Any, batches: Iterator[pa.RecordBatch]) -> None:
         raise
     finally:
         connection.unregister("incoming")
+        pa.default_memory_pool().release_unused()  # what Arrow keeps for later, DuckDB does not know of
 
 
 def _remembering(batches: Iterator[pa.RecordBatch], failures: list[BaseException]) -> Iterator[pa.RecordBatch]:
