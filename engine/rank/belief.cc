@@ -16,6 +16,11 @@ constexpr double most_gain = 20.0;  // beyond it differences mean nothing
 
 double limited(double gain) { return std::clamp(gain, -most_gain, most_gain); }
 
+/// The logarithm of the sum of two numbers, given by theirs.
+double sum_of_logs(double one, double other) {
+  return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other)));
+}
+
 }  // namespace
 
 BeliefFeatures glance_at(std::string_view typed, const Reading& correction) {
@@ -116,6 +121,7 @@ void join_branches(std::vector<Branch>& branches, std::span<const double> belief
   std::vector<double>& scores = joined.chances.scores;
   PrefixFacts& facts = joined.proposals.facts;
   for (double& score : scores) score += beliefs.front();
+  std::vector<double> likeliest = scores;  // by one reading
   for (std::size_t number = 1; number < branches.size(); ++number) {
     Branch& branch = branches[number];
     facts.add_cost(branch.proposals.facts);
@@ -126,10 +132,15 @@ void join_branches(std::vector<Branch>& branches, std::span<const double> belief
       const std::size_t before = scores.size();
       Proposal& place = joined.proposals.at(each.text);
       const auto at = static_cast<std::size_t>(&place - joined.proposals.list().data());
-      if (at < before && scores[at] >= score) continue;
-      scores.resize(joined.proposals.list().size());
-      joined.features.resize(scores.size());
-      scores[at] = score;
+      if (at < before) {
+        scores[at] = sum_of_logs(scores[at], score);
+        if (likeliest[at] >= score) continue;
+      } else {
+        scores.push_back(score);
+        likeliest.push_back(score);
+        joined.features.emplace_back();
+      }
+      likeliest[at] = score;
       joined.features[at] = branch.features[i];
       place = std::move(each);
       place.branch = number;

@@ -77,8 +77,9 @@ class Belief {
   BeliefWeights belief_;
 };
 
-/// Put the proposals of all branches into the first one, the text as typed. What was proposed for several readings
-/// counts for that by which it is the likeliest; what goes on from the text as typed stays with it.
+/// Put the proposals of all branches into the first one, the text as typed. The chances of what was proposed for
+/// several readings are added up, and it belongs to that by which it is the likeliest; what goes on from the text as
+/// typed stays with it.
 void join_branches(std::vector<Branch>& branches, std::span<const double> beliefs);
 
 }  // namespace halfword

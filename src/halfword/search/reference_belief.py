@@ -19,7 +19,7 @@ The features of a correction; older models have no weights for the last ones:
   ones, as logarithms of the rarest; 0 without a background.
 
 Gains and what the ranker says are cut off at 20 nats. A proposal's probability is the ranker's, given its reading,
-times the belief in the reading. What several readings propose counts by the reading that makes it the likeliest.
+times the belief in the reading, summed over all readings that propose it.
 """
 
 import math
