@@ -36,7 +36,7 @@ _TIMES = 2  # prefixes of each pair
 _OFTEN = 5  # what was meant is new, but each of its other words was typed so often,
 _FACTOR = 20  # and so many times as often as the words mistyped,
 _TRAIN_FACTOR = 5  # or so many times in the train split, where the mistake itself was counted
-_COUNTED = 6.0  # times that mistyped prefixes count for each row that the next one corrects: what natural rows may
+_COUNTED = 3.8  # times that mistyped prefixes count for each row that the next one corrects: what natural rows may
 # lose by corrections is a choice (docs/research/typos.md)
 _LEAST_SHARE = 0.06  # what they count at least for each natural prefix, since few logs tell what people correct
 _MOST_STEPS = 200_000  # from query to query in the train split's sessions that are looked at
