@@ -225,7 +225,7 @@ class Spellings:
     def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
 
 PREFIX_FEATURES: int
-KNOWN_AT_A_GLANCE: int
+KNOWN_WHEN_COMPLETED: tuple[int, int]
 
 def parallel_for(size: int, threads: int, work: Callable[[int], None]) -> None:
     """Call `work` as a batch calls the search."""
@@ -298,7 +298,7 @@ class NgramCounter:
     def finish(self) -> CountedNgrams: ...
 
 def belief_names() -> list[str]:
-    """Return the names of the features of corrections, those known at a glance first."""
+    """Return the names of the features of corrections."""
 
 def feature_names() -> list[str]:
     """Return the names of the ranker's features, those of the prefix first."""

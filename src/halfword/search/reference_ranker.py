@@ -359,12 +359,16 @@ class PlainPipeline:
         nones = [none, *(branch[2] for branch in branches)]
         beliefs = mistakes.belief.log_probabilities(prefix, corrections, gains, nones)
         scores = {text: chance + beliefs[0] for text, chance in chances.items()}
+        likeliest = dict(scores)  # by one reading
         corrected: set[str] = set()
         for (proposals, others, _), belief in zip(branches, beliefs[1:], strict=True):
             for text, chance in others.items():
-                if not text.startswith(prefix) and chance + belief > scores.get(text, -math.inf):
-                    found[text], scores[text] = proposals[text], chance + belief
+                if text.startswith(prefix):
+                    continue
+                if chance + belief > likeliest.get(text, -math.inf):
+                    found[text], likeliest[text] = proposals[text], chance + belief
                     corrected.add(text)
+                scores[text] = float(np.logaddexp(scores.get(text, -math.inf), chance + belief))
         return found, scores, corrected
 
     def _add_other_known(
