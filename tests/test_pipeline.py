@@ -127,7 +127,8 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         words_of(QUERIES),
         lambda prefix: companions.complete(prefix, int(policy.page)),
         lambda prefix: spellings.complete(prefix, int(policy.page)),
-        lambda text, matched: companions.is_odd(text, matched, policy),
+        lambda text, matched: companions.is_apart(text, matched, policy),
+        lambda text: companions.is_unfinished(text, policy),
     )
     return load(path, cache=False), plain, lambda: math.inf
 
