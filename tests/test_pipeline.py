@@ -24,7 +24,7 @@ from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
 from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
-from tests.plain import ranker_of
+from tests.plain import known_words, ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -67,7 +67,7 @@ def texts(completions: list[Completion]) -> list[str]:
 
 
 def words_of(counts: dict[str, int]) -> KnownWords:
-    return KnownWords({word for query in counts for word in query.split()}, BACKGROUND)
+    return known_words(counts, BACKGROUND)
 
 
 Pair = tuple[Model, PlainPipeline, Callable[[], float]]
@@ -127,7 +127,8 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         words_of(QUERIES),
         lambda prefix: companions.complete(prefix, int(policy.page)),
         lambda prefix: spellings.complete(prefix, int(policy.page)),
-        lambda text, matched: companions.is_odd(text, matched, policy),
+        lambda text, matched: companions.is_apart(text, matched, policy),
+        lambda text: companions.is_unfinished(text, policy),
     )
     return load(path, cache=False), plain, lambda: math.inf
 
@@ -212,7 +213,8 @@ def test_live_counts_are_seen_as_if_they_had_been_learned(
 ) -> None:
     model, plain, closest_call = all_sources
     counts = {text: QUERIES.get(text, 0) + typed.get(text, 0) for text in {**QUERIES, **typed}}
-    changed = replace(plain, counts=counts, words=words_of(counts), since={text: float(n) for text, n in typed.items()})
+    words = replace(words_of(counts), counts=words_of(QUERIES).counts)  # which live changes do not add to
+    changed = replace(plain, counts=counts, words=words, since={text: float(n) for text, n in typed.items()})
     model._engine.apply_changes([(0, text, float(number), "") for text, number in typed.items()], 1.0)
     try:
         assert_same((model, changed, closest_call), prefix, options)

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.data.query_table import QueryTable
 from halfword.search.model import engine_policy, import_engine, open_model_file
 from halfword.training.channel import Channel
 from halfword.training.companions import learn_companions
 from halfword.training.correcting import prior_arrays
 from halfword.training.folding import learn_forms
+from halfword.training.from_table import WordColumns, word_counts_of
 from halfword.training.kneser_ney import Corpus
 from halfword.training.known_words import word_arrays
 from halfword.training.network.weights import Weights, network_arrays
@@ -84,6 +86,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
+        arrays |= word_counts_of(WordColumns.of(QueryTable.of(toy.counts)), 1)
         if toy.mistakes:
             arrays |= word_tree(toy.counts) | others_tree(toy.others) | Channel.read().arrays() | prior_arrays()
         arrays |= learn_order(toy.counts, toy.order) if toy.order else {}

@@ -576,7 +576,8 @@ NB_MODULE(_engine, module) {
             return likely_texts(source, prefix, policy, &Proposal::companions);
           },
           "prefix"_a, "policy"_a)
-      .def("is_odd", &Companions::is_odd, "text"_a, "matched"_a, "policy"_a);
+      .def("is_apart", &Companions::is_apart, "text"_a, "matched"_a, "policy"_a)
+      .def("is_unfinished", &Companions::is_unfinished, "text"_a, "policy"_a);
   nb::class_<Spellings>(module, "Spellings", "The same query in another spelling.")
       .def(nb::init<const ModelFile&, const Popular&>(), "file"_a, "popular"_a, nb::keep_alive<1, 2>(),
            nb::keep_alive<1, 3>())
