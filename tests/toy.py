@@ -27,7 +27,7 @@ from halfword.training.pinyin import pinyin_arrays
 from halfword.training.ranker import RankerWeights
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
-from halfword.training.word_tree import word_tree
+from halfword.training.word_tree import others_tree, word_tree
 
 if TYPE_CHECKING:
     from halfword import _engine
@@ -61,6 +61,7 @@ class Toy:
     policy: Policy = SHOWS_ALL
     pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
     mistakes: bool = False  # corrected, where popularity is a part
+    others: Mapping[str, int] = field(default_factory=dict)  # words of other people, who may not make these mistakes
     pinyin: Mapping[str, list[str]] = field(default_factory=dict)  # what is typed for every character of a query
     heard: Mapping[str, str] = field(default_factory=dict)  # and for other characters
     order: int = 0  # queries that are listed of every word, to find them in another order; 0: none
@@ -87,7 +88,7 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
         arrays |= word_counts_of(WordColumns.of(QueryTable.of(toy.counts)), 1)
         if toy.mistakes:
-            arrays |= word_tree(toy.counts) | Channel.read().arrays() | prior_arrays()
+            arrays |= word_tree(toy.counts) | others_tree(toy.others) | Channel.read().arrays() | prior_arrays()
         arrays |= learn_order(toy.counts, toy.order) if toy.order else {}
         arrays |= pinyin_arrays(toy.counts, toy.pinyin, toy.heard)
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")

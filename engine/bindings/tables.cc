@@ -212,10 +212,12 @@ nb::bytes marked_queries(const nb::tuple& columns, nb::handle text, nb::handle b
   return to_bytes(without_python([&] { return find_marked(table.view(), words.view(), chosen, single, most_single); }));
 }
 
-nb::tuple pair_columns(const nb::tuple& columns, const std::vector<std::string>& words, std::size_t most) {
+nb::tuple pair_columns(const nb::tuple& columns, const std::vector<std::string>& words, std::size_t most,
+                       std::size_t least) {
   const Table table(columns);
-  const WordPairs pairs = without_python([&] { return count_pairs(table.view(), words, most); });
-  return nb::make_tuple(to_bytes(pairs.first), to_bytes(pairs.companion), to_bytes(pairs.together));
+  const WordPairs pairs = without_python([&] { return count_pairs(table.view(), words, most, least); });
+  return nb::make_tuple(to_bytes(pairs.first), to_bytes(pairs.companion), to_bytes(pairs.together),
+                        to_bytes(pairs.after));
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> mined_pairs(const nb::tuple& columns, nb::handle starts,
@@ -250,7 +252,8 @@ void bind_tables(nb::module_& module) {
              "The tree of the words that count, and of more.");
   module.def("marked_queries", &marked_queries, "table"_a, "text"_a, "begin"_a, "marked"_a, "singles"_a,
              "most_single"_a, "The places of queries that hold marked words, or many single characters.");
-  module.def("pair_columns", &pair_columns, "table"_a, "words"_a, "most"_a, "Which words occur together.");
+  module.def("pair_columns", &pair_columns, "table"_a, "words"_a, "most"_a, "least"_a,
+             "Which words occur together, and which side by side in so many queries.");
   module.def("mined_pairs", &mined_pairs, "table"_a, "starts"_a, "numbers"_a, "shortest"_a, "most_edits"_a,
              "The steps of sessions in which a query was corrected.");
   module.def(

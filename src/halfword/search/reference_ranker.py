@@ -306,7 +306,9 @@ class PlainPipeline:
     words: "KnownWords"
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
-    odd: Callable[[str, int], bool] = lambda text, matched: False  # whether a text reads oddly beyond what was typed
+    apart: Callable[[str, int], bool] = lambda text, matched: False  # whether words do not go together beyond what was
+    # typed, and
+    unfinished: Callable[[str], bool] = lambda text: False  # whether a text stops after a word that joins others
     readings: Callable[[str], Readings] = lambda prefix: ()
     log_probability: Callable[[str], float] = lambda prefix: 0.0  # of a prefix, by the language model; 0: not known
     mistakes: "PlainMistakes | None" = None
@@ -328,9 +330,10 @@ class PlainPipeline:
                 and not session.holds_words(added)
             ),
             lambda text: (
-                self.odd(text, proposals[text].matched)
+                self.apart(text, proposals[text].matched)
                 and not session.holds_words(text[_begun(text, proposals[text]) :])
             ),
+            lambda text: self.unfinished(text) and not session.holds_words(text[_begun(text, proposals[text]) :]),
             options,
             self.policy,
             empty=not prefix,
@@ -359,12 +362,16 @@ class PlainPipeline:
         nones = [none, *(branch[2] for branch in branches)]
         beliefs = mistakes.belief.log_probabilities(prefix, corrections, gains, nones)
         scores = {text: chance + beliefs[0] for text, chance in chances.items()}
+        likeliest = dict(scores)  # by one reading
         corrected: set[str] = set()
         for (proposals, others, _), belief in zip(branches, beliefs[1:], strict=True):
             for text, chance in others.items():
-                if not text.startswith(prefix) and chance + belief > scores.get(text, -math.inf):
-                    found[text], scores[text] = proposals[text], chance + belief
+                if text.startswith(prefix):
+                    continue
+                if chance + belief > likeliest.get(text, -math.inf):
+                    found[text], likeliest[text] = proposals[text], chance + belief
                     corrected.add(text)
+                scores[text] = float(np.logaddexp(scores.get(text, -math.inf), chance + belief))
         return found, scores, corrected
 
     def _add_other_known(

@@ -130,11 +130,11 @@ def companions_of(
     chosen = choose_words(sorted(typed, key=lambda word: (-typed[word], word))[:MOST_WORDS], typed, megabytes)
     if not chosen:
         return {}
-    columns = import_engine().pair_columns(table.columns, chosen, MOST_IN_A_QUERY)
-    first, companion, together = map(np.frombuffer, columns, ("<u4", "<u2", "<u4"))
+    columns = import_engine().pair_columns(table.columns, chosen, MOST_IN_A_QUERY, least)
+    first, companion, together, after = map(np.frombuffer, columns, ("<u4", "<u2", "<u4", "<u4"))
     pairs = np.repeat(np.arange(len(chosen), dtype=np.uint32) << 16, np.diff(first))
     pairs |= companion
-    return kept_pairs(chosen, typed, ended, (pairs, together), megabytes, background, least)
+    return kept_pairs(chosen, typed, ended, (pairs, together, after), megabytes, background, least)
 
 
 def _most_common(words: WordColumns, background: Companions, least: int) -> tuple[Counter[str], Counter[str]]:

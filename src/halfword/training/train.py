@@ -192,6 +192,7 @@ def _word_arrays(
     )
     from halfword.training.other_order import learn_order
     from halfword.training.pinyin import learn_pinyin
+    from halfword.training.word_tree import others_tree
 
     words = WordColumns.of(table)
     kept = words if often is table else WordColumns.of(often)
@@ -202,6 +203,7 @@ def _word_arrays(
         | word_counts_of(words, options.least_count)
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
+        | others_tree(learned.others)
         | learn_order(often)
         | learn_pinyin(often)
     )
