@@ -103,7 +103,8 @@ Answer Completer::answer_to(const Request& request, const LiveState* live) const
 
 bool Completer::is_odd(const Proposal& proposal) const {
   return proposal.count == 0.0 && companions_ != nullptr &&
-         companions_->is_odd(proposal.text, proposal.matched, policy_);
+         (companions_->is_apart(proposal.text, proposal.matched, policy_) ||
+          companions_->is_unfinished(proposal.text, policy_));
 }
 
 std::vector<Branch> Completer::branches(const Request& request) const { return branches(request, changes().get()); }

@@ -205,6 +205,7 @@ def test_a_small_log_completes_words_that_only_its_background_knows(tmp_path: Pa
     model = load(output)
     assert "new york" in model.complete("new yor").texts
     assert "book a computer" in model.complete("book a com").texts
+    assert "words.others.letter" in read_header(output).places  # what others type is seldom a mistake
 
 
 def test_the_command_says_what_a_model_stands_on(tmp_path: Path) -> None:
@@ -219,6 +220,7 @@ def test_without_a_background_the_log_stands_alone(tmp_path: Path) -> None:
     card = train(data, output, TrainOptions(parts=MEMORY, background=NO_BACKGROUND))
     assert card.background is None
     assert "new york" not in load(output).complete("new yor").texts
+    assert "words.others.letter" not in read_header(output).places
 
 
 def test_a_log_in_a_language_that_the_background_does_not_know_trains_as_before(tmp_path: Path) -> None:

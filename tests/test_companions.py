@@ -65,13 +65,17 @@ def test_a_word_that_met_too_many_of_the_words_that_may_come_is_not_asked(tmp_pa
 @given(
     queries=QUERIES, words=st.lists(st.sampled_from([*WORDS, "x", ""]), min_size=1, max_size=4), typed=st.integers(0)
 )
-def test_the_engine_finds_the_same_texts_odd(queries: list[str], words: list[str], typed: int, tmp_path: Path) -> None:
+def test_the_engine_finds_the_same_words_apart_and_the_same_texts_unfinished(
+    queries: list[str], words: list[str], typed: int, tmp_path: Path
+) -> None:
     text = " ".join(words)
     matched = typed % (len(text) + 1)
     policy = replace(DEFAULT_POLICY, odd_ending=0.4)
     listed = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
-    found = listed.is_odd(text, len(text[:matched].encode()), engine_policy(policy))
-    assert found == PlainCompanions(queries).is_odd(text, matched, policy)
+    plain = PlainCompanions(queries)
+    found = listed.is_apart(text, len(text[:matched].encode()), engine_policy(policy))
+    assert found == plain.is_apart(text, matched, policy)
+    assert listed.is_unfinished(text, engine_policy(policy)) == plain.is_unfinished(text, policy)
 
 
 @pytest.mark.parametrize(
@@ -88,12 +92,35 @@ def test_the_engine_finds_the_same_texts_odd(queries: list[str], words: list[str
         ("for ", "kids", False),
         ("", "for", False),
         ("xyz ", "shoes", True),
+        ("shoes ", "men", True),  # together, but never side by side
+        ("glasses ", "wine", True),  # only in the other order
     ],
 )
-def test_neighbours_that_were_never_typed_together_read_oddly(typed: str, added: str, odd: bool) -> None:
+def test_neighbours_that_were_never_typed_side_by_side_read_oddly(typed: str, added: str, odd: bool) -> None:
     queries = ["red shoes", "shoes for men", "shoes for women", "blue shoes for kids", "wine glasses"]
     policy = replace(DEFAULT_POLICY, odd_ending=0.1)
-    assert PlainCompanions(queries).is_odd(typed + added, len(typed), policy) is odd
+    plain, text = PlainCompanions(queries), typed + added
+    assert (plain.is_apart(text, len(typed), policy) or plain.is_unfinished(text, policy)) is odd
+
+
+def test_a_file_of_an_earlier_version_does_not_tell_what_stood_side_by_side(tmp_path: Path) -> None:
+    arrays = learn_companions(["shoes for men", "red shoes"])
+    policy = engine_policy(DEFAULT_POLICY)
+    assert open_words(write_words(tmp_path / "new.halfword", arrays)).is_apart("shoes men", 6, policy)
+    del arrays["ngram.words.after"]
+    old = open_words(write_words(tmp_path / "old.halfword", arrays))
+    assert not old.is_apart("shoes men", 6, policy)
+    assert old.is_apart("red men", 4, policy)
+    assert read_companions(arrays).after.all()
+
+
+def test_words_that_stood_side_by_side_in_too_few_queries_did_not() -> None:
+    found = read_companions(learn_companions(["red shoes", "red old shoes", "old red shoes"], least_count=2))
+    pairs = zip(found.pairs.tolist(), found.after.tolist(), strict=True)
+    named = {(found.words[pair >> 16], found.words[pair & 0xFFFF]): after for pair, after in pairs}
+    assert named["red", "shoes"]
+    assert not named["old", "shoes"]  # together in two queries, side by side in one
+    assert not named["shoes", "red"]
 
 
 def test_a_query_counts_once_however_often_it_was_typed_and_long_ones_not_at_all() -> None:

@@ -24,7 +24,7 @@ from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
 from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
-from tests.plain import ranker_of
+from tests.plain import known_words, ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -34,6 +34,7 @@ UNLIMITED = replace(SOBER, read_limit_base=1e6)  # the plain search reads one hy
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
+OTHERS = {"abca": 40, "ab": 3, "cab": 7, "dab": 1}
 ACCENTS = {
     "abé": 9,
     "abé cab": 5,
@@ -66,7 +67,7 @@ def texts(completions: list[Completion]) -> list[str]:
 
 
 def words_of(counts: dict[str, int]) -> KnownWords:
-    return KnownWords({word for query in counts for word in query.split()}, BACKGROUND)
+    return known_words(counts, BACKGROUND)
 
 
 Pair = tuple[Model, PlainPipeline, Callable[[], float]]
@@ -126,7 +127,8 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         words_of(QUERIES),
         lambda prefix: companions.complete(prefix, int(policy.page)),
         lambda prefix: spellings.complete(prefix, int(policy.page)),
-        lambda text, matched: companions.is_odd(text, matched, policy),
+        lambda text, matched: companions.is_apart(text, matched, policy),
+        lambda text: companions.is_unfinished(text, policy),
     )
     return load(path, cache=False), plain, lambda: math.inf
 
@@ -157,6 +159,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         for name, value in (("mean", 0.5), ("scale", 2))
     }
     toy = Toy(parts=PARTS, counts=QUERIES, policy=policy, background_words=BACKGROUND, mistakes=True, arrays=believed)
+    toy = replace(toy, others=OTHERS)
     path = write_toy(tmp_path_factory.mktemp("mistakes") / "mistakes.halfword", toy)
     search, arrays = load(path, parts=("ngram", "network"), cache=False), read_arrays(path)
     corrected_search = search if request.param else load(path, parts=("ngram",), cache=False)
@@ -168,7 +171,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     costs = arrays["channel.cost"].astype(float).tolist()
     belief = PlainBelief({name: array for name, array in arrays.items() if name in believed}, policy)
     mistakes = PlainMistakes(
-        PlainCorrections(QUERIES, costs, policy),
+        PlainCorrections(QUERIES, costs, policy, OTHERS),
         belief,
         lambda prefix, options, surplus, others, earlier: corrected_search.complete(prefix, options),
         partial(log_probability, corrected_search),
@@ -210,7 +213,8 @@ def test_live_counts_are_seen_as_if_they_had_been_learned(
 ) -> None:
     model, plain, closest_call = all_sources
     counts = {text: QUERIES.get(text, 0) + typed.get(text, 0) for text in {**QUERIES, **typed}}
-    changed = replace(plain, counts=counts, words=words_of(counts), since={text: float(n) for text, n in typed.items()})
+    words = replace(words_of(counts), counts=words_of(QUERIES).counts)  # which live changes do not add to
+    changed = replace(plain, counts=counts, words=words, since={text: float(n) for text, n in typed.items()})
     model._engine.apply_changes([(0, text, float(number), "") for text, number in typed.items()], 1.0)
     try:
         assert_same((model, changed, closest_call), prefix, options)

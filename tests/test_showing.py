@@ -83,7 +83,9 @@ def test_what_reads_oddly_is_shown_only_if_it_is_likely_or_all_is_asked_for(tmp_
         fine = [
             each
             for each in everything
-            if each.text in TYPED or each.score >= np.log(0.02) or not together.is_odd(each.text, len(prefix), policy)
+            if each.text in TYPED
+            or each.score >= np.log(0.02)
+            or not (together.is_apart(each.text, len(prefix), policy) or together.is_unfinished(each.text, policy))
         ]
         assert [each for each in shown if each in everything] == fine
         hidden += len(everything) - len(fine)
@@ -116,6 +118,21 @@ def test_what_is_common_among_all_queries_is_shown_after_a_beginning_with_many_w
             likely = {each.text for each in model.complete(prefix, invent="freely", min_probability=0.5)}
             assert {each.text for each in model.complete(prefix, invent="freely")} == expected | likely
         assert len(model.complete("dcba")) < len(model.complete("a")) or common == 1.0
+
+
+def test_what_is_common_may_stop_after_any_word_but_its_words_go_together(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, odd_min_probability=0.9, odd_ending=0.9, common_probability=1e-9)
+    toy = Toy(parts=PARTS, counts=TYPED, words=True, spread=0.7, policy=policy)
+    model, plain = load(write_toy(tmp_path / "m.halfword", toy)), PlainCompanions(list(TYPED))
+    unfinished = apart = 0
+    for prefix in PREFIXES:
+        shown = model.complete(prefix, count=50, invent="freely").texts
+        for text in set(model.complete(prefix, UNFILTERED, count=50).texts) - set(TYPED):
+            is_apart = plain.is_apart(text, len(prefix), policy)
+            assert is_apart or text in shown
+            unfinished += text in shown and plain.is_unfinished(text, policy)
+            apart += is_apart and text not in shown
+    assert unfinished > 0 < apart
 
 
 def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Path) -> None:

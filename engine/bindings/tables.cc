@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings/arrays.h"
+#include "store/word_counts.h"
 #include "training/letter_order.h"
 #include "training/mined_pairs.h"
 #include "training/query_table.h"
@@ -176,6 +177,20 @@ nb::dict word_list_arrays(nb::handle text, nb::handle begin, nb::handle marked, 
   return named.result();
 }
 
+nb::bytes word_counts(nb::handle text, nb::handle begin, nb::handle typed, nb::handle ended) {
+  const Texts words(text, begin);
+  const Buffer typed_column(typed);
+  const Buffer ended_column(ended);
+  const std::size_t size = words.view().size();
+  const std::span<const std::uint64_t> how_often = checked_column<std::uint64_t>(typed_column, size);
+  const std::span<const std::uint64_t> at_end = checked_column<std::uint64_t>(ended_column, size);
+  std::vector<CountedWord> counted;
+  for (std::size_t place = 0; place < size; ++place) {
+    if (how_often[place] > 0) counted.push_back({words.view().at(place), how_often[place], at_end[place]});
+  }
+  return to_bytes(build_word_counts(counted));
+}
+
 nb::dict tree_arrays(nb::handle text, nb::handle begin, nb::handle count, const std::vector<std::string>& more) {
   const Texts words(text, begin);
   const Buffer counts(count);
@@ -197,10 +212,12 @@ nb::bytes marked_queries(const nb::tuple& columns, nb::handle text, nb::handle b
   return to_bytes(without_python([&] { return find_marked(table.view(), words.view(), chosen, single, most_single); }));
 }
 
-nb::tuple pair_columns(const nb::tuple& columns, const std::vector<std::string>& words, std::size_t most) {
+nb::tuple pair_columns(const nb::tuple& columns, const std::vector<std::string>& words, std::size_t most,
+                       std::size_t least) {
   const Table table(columns);
-  const WordPairs pairs = without_python([&] { return count_pairs(table.view(), words, most); });
-  return nb::make_tuple(to_bytes(pairs.first), to_bytes(pairs.companion), to_bytes(pairs.together));
+  const WordPairs pairs = without_python([&] { return count_pairs(table.view(), words, most, least); });
+  return nb::make_tuple(to_bytes(pairs.first), to_bytes(pairs.companion), to_bytes(pairs.together),
+                        to_bytes(pairs.after));
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> mined_pairs(const nb::tuple& columns, nb::handle starts,
@@ -229,11 +246,14 @@ void bind_tables(nb::module_& module) {
   module.def("character_counts", &character_counts, "table"_a, "How often each character was typed.");
   module.def("word_list_arrays", &word_list_arrays, "text"_a, "begin"_a, "marked"_a, "also"_a, "background"_a,
              "The list of words that are marked, and of more, with their filters.");
+  module.def("word_counts", &word_counts, "text"_a, "begin"_a, "typed"_a, "ended"_a,
+             "The table of how often words were typed, and how many queries end with them.");
   module.def("tree_arrays", &tree_arrays, "text"_a, "begin"_a, "count"_a, "more"_a,
              "The tree of the words that count, and of more.");
   module.def("marked_queries", &marked_queries, "table"_a, "text"_a, "begin"_a, "marked"_a, "singles"_a,
              "most_single"_a, "The places of queries that hold marked words, or many single characters.");
-  module.def("pair_columns", &pair_columns, "table"_a, "words"_a, "most"_a, "Which words occur together.");
+  module.def("pair_columns", &pair_columns, "table"_a, "words"_a, "most"_a, "least"_a,
+             "Which words occur together, and which side by side in so many queries.");
   module.def("mined_pairs", &mined_pairs, "table"_a, "starts"_a, "numbers"_a, "shortest"_a, "most_edits"_a,
              "The steps of sessions in which a query was corrected.");
   module.def(

@@ -38,9 +38,9 @@ class Admission {
     const double least = ranked.request.typed.empty() ? 0.0 : policy.min_probability;
     floor_ = by_policy ? std::min(std::log(least), common_floor(policy, ranked.proposals.facts))
                        : std::log(options.min_probability);
-    odd_floor_ = by_policy
-                     ? std::min(std::log(policy.odd_min_probability), common_floor(policy, ranked.proposals.facts))
-                     : floor_;
+    apart_floor_ = by_policy ? std::log(policy.odd_min_probability) : floor_;
+    // What is common may stop after any word: it is the beginning of many queries.
+    unfinished_floor_ = by_policy ? std::min(apart_floor_, common_floor(policy, ranked.proposals.facts)) : apart_floor_;
     everything_ = by_policy ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
     never_ = options.invent == Invent::never;
@@ -58,7 +58,7 @@ class Admission {
     const Proposal& proposal = ranked_.proposals.list()[place];
     const bool holds_all_words = proposal.session.copied_words > 0.0 && proposal.session.new_words == 0.0;
     if (proposal.count > 0.0 || holds_all_words) return true;  // what this person typed is not invented
-    if (ranked_.scores[place] < odd_floor_ && is_odd(proposal)) return false;
+    if (is_odd(proposal, ranked_.scores[place])) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;
@@ -68,15 +68,19 @@ class Admission {
   }
 
  private:
-  bool is_odd(const Proposal& proposal) const {
-    return ranked_.companions != nullptr && ranked_.companions->is_odd(proposal.text, proposal.matched, policy_);
+  /// Whether a proposal reads too oddly for its score.
+  bool is_odd(const Proposal& proposal, double score) const {
+    if (ranked_.companions == nullptr) return false;
+    if (score < apart_floor_ && ranked_.companions->is_apart(proposal.text, proposal.matched, policy_)) return true;
+    return score < unfinished_floor_ && ranked_.companions->is_unfinished(proposal.text, policy_);
   }
 
   const Ranked& ranked_;
   const Policy& policy_;
   const Lexicon& words_;
   double floor_;
-  double odd_floor_;
+  double apart_floor_;
+  double unfinished_floor_;
   double invented_floor_;
   bool everything_;
   bool never_;

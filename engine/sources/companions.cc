@@ -40,7 +40,9 @@ bool take_companion_count(std::span<const std::uint8_t>& rest, std::uint32_t& co
 
 Companions::Companions(const ModelFile& file)
     : companion_(file.array<std::uint8_t>("ngram.words.companion")),
-      together_(file.array<std::uint8_t>("ngram.words.together")) {
+      together_(file.array<std::uint8_t>("ngram.words.together")),
+      knows_after_(file.holds("ngram.words.after")) {
+  if (knows_after_) after_ = file.array<std::uint8_t>("ngram.words.after");
   const std::span<const std::uint8_t> text = file.array<std::uint8_t>("ngram.words.text");
   text_ = {reinterpret_cast<const char*>(text.data()), text.size()};
   begin_.push_back(0);
@@ -50,6 +52,7 @@ Companions::Companions(const ModelFile& file)
   check(begin_.back() == text_.size() && companion_.size() < UINT32_MAX && begin_.size() <= most_words + 1);
   std::span<const std::uint8_t> counts = file.array<std::uint8_t>("ngram.words.counts");
   Cursor cursor;
+  std::uint32_t listed = 0;
   words_.resize(begin_.size() - 1);
   typed_before_.push_back(0);
   for (std::size_t index = 0; index < words_.size(); ++index) {
@@ -59,9 +62,12 @@ Companions::Companions(const ModelFile& file)
           take_companion_count(counts, each.number));
     check(each.typed > 0 && each.ended <= each.typed);
     typed_before_.push_back(typed_before_.back() + each.typed);
+    each.listed = listed;
     list_companions(each, cursor);
+    listed += each.number;
   }
   check(counts.empty() && cursor.at == companion_.size() && cursor.together == together_.size());
+  check(!knows_after_ || after_.size() == (std::size_t{listed} + 7) / 8);
 }
 
 /// Read the companions of the next word, and check them.
@@ -95,7 +101,7 @@ void Companions::list_companions(Word& word, Cursor& cursor) {
   cursor = {0, static_cast<std::uint32_t>(at - begin), static_cast<std::uint32_t>(often)};
 }
 
-/// Call `visit` with each companion of a word that lies in a range, and how often they stood together.
+/// Call `visit` with each companion of a word that lies in a range, how often they stood together, and its place.
 template <typename Visit>
 void Companions::visit_companions(std::size_t index, Range range, const Visit& visit) const {
   const Word& word = words_[index];
@@ -112,7 +118,7 @@ void Companions::visit_companions(std::size_t index, Range range, const Visit& v
     companion += step / 2;
     if (companion >= range.last) return;
     const std::uint32_t count = step % 2 != 0 ? *together++ : 1;
-    if (companion >= range.first) visit(companion, count);
+    if (companion >= range.first) visit(companion, count, word.number - left);
   }
 }
 
@@ -147,11 +153,15 @@ std::size_t Companions::find(std::string_view wanted) const {
   return place < size() && word(place) == wanted ? place : size();
 }
 
-/// Whether two words were typed together; a word that is not listed was with none.
-bool Companions::together(std::size_t one, std::size_t other) const {
-  bool found = false;
+/// How one word was typed before another; one that is not listed was typed with none.
+Companions::Bond Companions::bond(std::size_t one, std::size_t other) const {
+  Bond found = Bond::apart;
   if (one == size() || other == size()) return found;
-  visit_companions(one, {other, other + 1}, [&](std::size_t, std::uint32_t) { found = true; });
+  visit_companions(one, {other, other + 1}, [&](std::size_t, std::uint32_t, std::size_t place) {
+    const std::size_t bit = words_[one].listed + place;
+    const bool is_after = !knows_after_ || (after_[bit / 8] >> bit % 8 & 1) != 0;
+    found = is_after ? Bond::side_by_side : Bond::together;
+  });
   return found;
 }
 
@@ -212,7 +222,7 @@ void Companions::weigh(std::span<const std::size_t> context, Range range, double
   met.words.clear();
   for (const std::size_t index : context) {
     const double share = 1.0 / (words_[index].met + half_trust) / static_cast<double>(context.size());
-    visit_companions(index, range, [&](std::size_t companion, std::uint32_t together) {
+    visit_companions(index, range, [&](std::size_t companion, std::uint32_t together, std::size_t) {
       double& weight = met.weights[companion];
       if (weight == 0.0) met.words.push_back(static_cast<std::uint16_t>(companion));
       weight += together * share;
@@ -251,9 +261,13 @@ bool Companions::joins(std::size_t index, const Policy& policy) const {
   return index != size() && ending(index, policy) < policy.odd_ending;
 }
 
-bool Companions::is_odd(std::string_view text, std::size_t matched, const Policy& policy) const {
+bool Companions::is_unfinished(std::string_view text, const Policy& policy) const {
+  const std::size_t space = text.rfind(' ');
+  return space != std::string_view::npos && joins(find(text.substr(space + 1)), policy);
+}
+
+bool Companions::is_apart(std::string_view text, std::size_t matched, const Policy& policy) const {
   std::size_t begin = text.substr(0, matched + 1).rfind(' ') + 1;  // of the first word that is not typed whole
-  if (begin == 0 && text.find(' ') == std::string_view::npos) return false;  // a single word
   constexpr std::size_t none = SIZE_MAX;
   std::size_t before = none;  // the word before
   std::size_t joined = none;  // the last one that does not join others
@@ -268,11 +282,11 @@ bool Companions::is_odd(std::string_view text, std::size_t matched, const Policy
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::size_t index = find(text.substr(begin, end - begin));
     const bool joins_others = joins(index, policy);
-    if (before != none && !together(before, index)) return true;
-    if (!joins_others && joined != none && !together(joined, index)) return true;
+    if (before != none && bond(before, index) != Bond::side_by_side) return true;
+    if (!joins_others && joined != none && bond(joined, index) == Bond::apart) return true;
     before = index;
     if (!joins_others) joined = index;
-    if (end == text.size()) return joins_others;
+    if (end == text.size()) return false;
     begin = end + 1;
   }
 }

@@ -24,10 +24,13 @@ class Companions : public Source {
   /// space, by the words before it alone. Only where few queries go on from the reading.
   void propose(const Question& question, Proposals& proposals) const override;
 
-  /// Whether a text reads oddly from the first word on that is not typed whole, its first `matched` bytes being typed:
-  /// two neighbours were never typed together, nor two words with nothing between them but words that join others, or
-  /// it stops after such a one. A word that seldom ends a query joins others.
-  bool is_odd(std::string_view text, std::size_t matched, const Policy& policy) const;
+  /// Whether words of a text do not go together, from the first one on that is not typed whole, its first `matched`
+  /// bytes being typed: two neighbours were never typed side by side in this order, or two words with nothing between
+  /// them but words that join others never together. A word that seldom ends a query joins others.
+  bool is_apart(std::string_view text, std::size_t matched, const Policy& policy) const;
+
+  /// Whether a text of several words stops after one that joins others.
+  bool is_unfinished(std::string_view text, const Policy& policy) const;
 
  private:
   struct Range {
@@ -53,12 +56,16 @@ class Companions : public Source {
     std::uint32_t together = 0;   // in `together_`
   };
 
+  /// How two words were typed.
+  enum class Bond { apart, together, side_by_side };
+
   struct Word {
     std::uint32_t typed;   // queries that hold it
     std::uint32_t ended;   // queries that end with it
     std::uint32_t number;  // companions
     std::uint32_t met;     // how often it met any of them
     std::uint32_t first;   // of its cursors
+    std::uint32_t listed;  // companions of all words before it
   };
 
   std::size_t size() const { return words_.size(); }
@@ -71,7 +78,7 @@ class Companions : public Source {
   std::size_t cursor_before(const Word& word, std::size_t first) const;
   std::size_t number_before(const Word& word, std::size_t bound) const;
   std::size_t find(std::string_view word) const;
-  bool together(std::size_t one, std::size_t other) const;
+  Bond bond(std::size_t one, std::size_t other) const;
   double ending(std::size_t index, const Policy& policy) const;
   bool joins(std::size_t index, const Policy& policy) const;
   std::vector<std::size_t> known_words(std::string_view text, Range range, const Policy& policy) const;
@@ -82,6 +89,8 @@ class Companions : public Source {
   std::vector<std::uint32_t> begin_;         // of each word's text, and the end of the last
   std::span<const std::uint8_t> companion_;  // of one word after the other
   std::span<const std::uint8_t> together_;   // in so many queries
+  std::span<const std::uint8_t> after_;      // a bit for each companion: it was typed right after the word
+  bool knows_after_;                         // files of earlier versions do not tell
   std::vector<Word> words_;
   std::vector<Cursor> cursors_;              // of the first companion of each word, and every 64th
   std::vector<std::uint64_t> typed_before_;  // the sum over all words before one

@@ -87,32 +87,71 @@ WordPairs in_both_directions(const std::vector<CountedPair>& pairs, std::size_t 
   return made;
 }
 
-}  // namespace
+void sort_unique(std::vector<std::uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
 
-WordPairs count_pairs(const QueryTable& table, const std::vector<std::string>& words, std::size_t most) {
-  if (words.size() > 1 << 16) throw std::invalid_argument("there are too many words to count their pairs");
-  WordNumbers numbers;
-  for (const std::string& word : words) numbers.number_of(word);
-  PairCounter counter;
-  std::vector<std::string_view> different;
-  std::vector<std::uint32_t> known;
+/// Call `visit` with the numbers of the words of each query that has at most `most` different ones.
+template <typename Visit>
+void visit_queries(const QueryTable& table, const WordNumbers& numbers, std::size_t most, const Visit& visit) {
+  std::vector<std::string_view> words;
+  std::vector<std::uint32_t> in_order;
   for (std::size_t place = 0; place < table.size(); ++place) {
-    different.clear();
-    visit_spaced(table.at(place), [&](std::string_view word) { different.push_back(word); });
-    if (different.size() < 2) continue;
-    std::sort(different.begin(), different.end());
-    different.erase(std::unique(different.begin(), different.end()), different.end());
-    if (different.size() > most) continue;
-    known.clear();
-    for (const std::string_view word : different) {
-      if (const std::uint32_t number = numbers.find(word); number != WordNumbers::unknown) known.push_back(number);
-    }
-    std::sort(known.begin(), known.end());
+    words.clear();
+    visit_spaced(table.at(place), [&](std::string_view word) { words.push_back(word); });
+    if (words.size() < 2) continue;
+    in_order.clear();
+    for (const std::string_view word : words) in_order.push_back(numbers.find(word));
+    std::sort(words.begin(), words.end());
+    const auto different = static_cast<std::size_t>(std::unique(words.begin(), words.end()) - words.begin());
+    if (different <= most) visit(in_order);
+  }
+}
+
+std::vector<CountedPair> count_together(const QueryTable& table, const WordNumbers& numbers, std::size_t most) {
+  PairCounter counter;
+  visit_queries(table, numbers, most, [&](std::vector<std::uint32_t>& known) {
+    std::erase(known, WordNumbers::unknown);
+    sort_unique(known);
     for (std::size_t i = 0; i < known.size(); ++i) {
       for (std::size_t j = i + 1; j < known.size(); ++j) counter.add(known[i] << 16 | known[j]);
     }
+  });
+  return counter.take();
+}
+
+/// The pairs of words of which the second follows the first in at least so many queries.
+std::vector<std::uint32_t> find_neighbours(const QueryTable& table, const WordNumbers& numbers, std::size_t most,
+                                           std::size_t least) {
+  PairCounter counter;
+  std::vector<std::uint32_t> neighbours;
+  visit_queries(table, numbers, most, [&](const std::vector<std::uint32_t>& words) {
+    neighbours.clear();
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      const bool are_known = words[i] != WordNumbers::unknown && words[i + 1] != WordNumbers::unknown;
+      if (are_known && words[i] != words[i + 1]) neighbours.push_back(words[i] << 16 | words[i + 1]);
+    }
+    sort_unique(neighbours);
+    for (const std::uint32_t pair : neighbours) counter.add(pair);
+  });
+  std::vector<std::uint32_t> often;
+  for (const auto& [pair, count] : counter.take()) {
+    if (count >= least) often.push_back(pair);
   }
-  return in_both_directions(counter.take(), words.size());
+  return often;
+}
+
+}  // namespace
+
+WordPairs count_pairs(const QueryTable& table, const std::vector<std::string>& words, std::size_t most,
+                      std::size_t least) {
+  if (words.size() > 1 << 16) throw std::invalid_argument("there are too many words to count their pairs");
+  WordNumbers numbers;
+  for (const std::string& word : words) numbers.number_of(word);
+  WordPairs made = in_both_directions(count_together(table, numbers, most), words.size());
+  made.after = find_neighbours(table, numbers, most, least);
+  return made;
 }
 
 }  // namespace halfword

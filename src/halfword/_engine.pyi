@@ -215,8 +215,11 @@ class Companions:
 
     def __init__(self, file: ModelFile) -> None: ...
     def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
-    def is_odd(self, text: str, matched: int, policy: Policy) -> bool:
-        """Tell whether a text reads oddly; its first bytes, so many, were typed."""
+    def is_apart(self, text: str, matched: int, policy: Policy) -> bool:
+        """Tell whether words of a text do not go together; its first bytes, so many, were typed."""
+
+    def is_unfinished(self, text: str, policy: Policy) -> bool:
+        """Tell whether a text stops after a word that joins others."""
 
 class Spellings:
     """The same query in another spelling."""
@@ -225,7 +228,7 @@ class Spellings:
     def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
 
 PREFIX_FEATURES: int
-KNOWN_AT_A_GLANCE: int
+KNOWN_WHEN_COMPLETED: tuple[int, int]
 
 def parallel_for(size: int, threads: int, work: Callable[[int], None]) -> None:
     """Call `work` as a batch calls the search."""
@@ -298,7 +301,7 @@ class NgramCounter:
     def finish(self) -> CountedNgrams: ...
 
 def belief_names() -> list[str]:
-    """Return the names of the features of corrections, those known at a glance first."""
+    """Return the names of the features of corrections."""
 
 def feature_names() -> list[str]:
     """Return the names of the ranker's features, those of the prefix first."""
@@ -343,11 +346,12 @@ def character_counts(table: _Table) -> list[tuple[str, int]]: ...
 def word_list_arrays(
     text: object, begin: object, marked: object, also: list[str], background: list[str]
 ) -> _Arrays: ...
+def word_counts(text: object, begin: object, typed: object, ended: object) -> bytes: ...
 def tree_arrays(text: object, begin: object, count: object, more: list[str]) -> _Arrays: ...
 def marked_queries(
     table: _Table, text: object, begin: object, marked: object, singles: object, most_single: int
 ) -> bytes: ...
-def pair_columns(table: _Table, words: list[str], most: int) -> tuple[bytes, bytes, bytes]: ...
+def pair_columns(table: _Table, words: list[str], most: int, least: int) -> tuple[bytes, bytes, bytes, bytes]: ...
 def mined_pairs(
     table: _Table, starts: object, numbers: object, shortest: int, most_edits: int
 ) -> list[tuple[int, int]]: ...

@@ -21,6 +21,7 @@ from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import DEFAULT, Profile, normalise_prefix
+from halfword.core.words import is_without_spaces
 from halfword.search.model import Completion
 from halfword.search.reference_folding import Readings, folded_queries
 
@@ -359,7 +360,8 @@ class PlainCompanions:
 
     def __init__(self, queries: Sequence[str]) -> None:
         self._queries = [set(query.split()) for query in queries if query.split()]
-        self._ended = [query.split()[-1] for query in queries if query.split()]
+        self._in_order = [query.split() for query in queries if query.split()]
+        self._ended = [words[-1] for words in self._in_order]
         self._words = sorted(set().union(*self._queries))
 
     def complete(self, prefix: str, count: int, most_met: float = math.inf) -> list[tuple[str, float]]:
@@ -385,20 +387,27 @@ class PlainCompanions:
         ]
         return sorted(found, key=lambda each: (-each[1], each[0].encode()))[:count]
 
-    def is_odd(self, text: str, matched: int, policy: Policy = DEFAULT_POLICY) -> bool:
-        """Tell whether a text reads oddly from the first word on that is not typed whole.
+    def is_apart(self, text: str, matched: int, policy: Policy = DEFAULT_POLICY) -> bool:
+        """Tell whether words of a text do not go together, from the first one on that is not typed whole.
 
-        Two neighbours were never typed together, nor two words with nothing between them but words that join others,
-        or it stops after such a one.
+        Two neighbours were never typed side by side in this order, or two words with nothing between them but words
+        that join others never together.
         """
         words, begun = text.split(" "), text[: matched + 1].count(" ")
         joining = [self._joins(word, policy) for word in words]
         for place in range(max(begun, 1), len(words)):
             others = [word for word, joins in zip(words[:place], joining[:place], strict=True) if not joins]
-            before = [words[place - 1], *(others[-1:] if not joining[place] else [])]
-            if not all(self._together(word, words[place]) for word in before):
+            joined = others[-1:] if not joining[place] else []
+            if not self._side_by_side(words[place - 1], words[place]):
                 return True
-        return len(words) > 1 and joining[-1]
+            if not all(self._together(word, words[place]) for word in joined):
+                return True
+        return False
+
+    def is_unfinished(self, text: str, policy: Policy = DEFAULT_POLICY) -> bool:
+        """Tell whether a text of several words stops after one that joins others."""
+        *before, last = text.split(" ")
+        return bool(before) and self._joins(last, policy)
 
     def _joins(self, word: str, policy: Policy) -> bool:
         """Tell whether a word joins others: it seldom ends a query."""
@@ -413,6 +422,10 @@ class PlainCompanions:
 
     def _typed(self, word: str) -> int:
         return sum(word in words for words in self._queries)
+
+    def _side_by_side(self, one: str, other: str) -> bool:
+        short = [words for words in self._in_order if len(set(words)) <= 12]
+        return one != other and any((one, other) in pairwise(words) for words in short)
 
     def _together(self, one: str, other: str) -> int:
         if one == other:
@@ -452,7 +465,7 @@ class PlainSpellings:
         return {rest, plain, joined, joined + (domain or self._domain_after(prefix + joined))}
 
     def _domain_after(self, text: str) -> str:
-        if cut_domain(text)[1] or not (only_letters(text[-1]) or text[-1] == "."):
+        if cut_domain(text)[1] or is_without_spaces(text) or not (only_letters(text[-1]) or text[-1] == "."):
             return ""
         return self._domain.removeprefix("." if text[-1] == "." else "")
 

@@ -42,7 +42,8 @@ def select(
     scores: Mapping[str, float],
     count_of: Callable[[str], float],
     invented: Callable[[str], bool],
-    odd: Callable[[str], bool],
+    apart: Callable[[str], bool],
+    unfinished: Callable[[str], bool],
     options: SearchOptions,
     policy: Policy,
     *,
@@ -52,14 +53,15 @@ def select(
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
 
     Who has typed nothing (`empty`) asks for what is popular, however small its share is. A text that is common among
-    all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely.
+    all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely. It may
+    stop after any word, but its words must go together.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
-    least_odd = policy.odd_min_probability if options.min_probability is None else 0.0
+    least_apart = least_unfinished = policy.odd_min_probability if options.min_probability is None else 0.0
     if options.min_probability is None and log_prefix < 0:
         common = policy.common_probability / math.exp(log_prefix)
-        least, least_odd = min(least, common), min(least_odd, common)
+        least, least_unfinished = min(least, common), min(least_unfinished, common)
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     shown: set[str] = set()
     chosen: list[str] = []
@@ -68,7 +70,9 @@ def select(
             break
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue
-        if not count_of(text) and math.exp(scores[text]) < least_odd and odd(text):
+        if not count_of(text) and math.exp(scores[text]) < least_apart and apart(text):
+            continue
+        if not count_of(text) and math.exp(scores[text]) < least_unfinished and unfinished(text):
             continue
         form = plain_form(text)
         if form not in shown or everything or count_of(text) >= policy.often_typed:

@@ -9,7 +9,9 @@ The n-gram memory knows only neighbouring pieces. For a new query such as `rome 
   it, how many end with it, and how many companions it has;
 - `ngram.words.companion` U8, one such integer for each companion of one word after the other, in ascending order: twice
   the difference of its number to that of the companion before it (of the first to 0), plus 1 if more than one distinct
-  query of at most twelve words contains both; `ngram.words.together` U8: their number in these cases, up to 255.
+  query of at most twelve words contains both; `ngram.words.together` U8: their number in these cases, up to 255;
+- `ngram.words.after` U8, one bit for each companion, the lowest of a byte first: whether it was typed right after the
+  word. Files of earlier versions lack it; all their companions may stand side by side.
 
 The probability that the word w ends a query after the words a, b, … is computed in three steps:
 
@@ -24,6 +26,7 @@ one of them are offered.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,16 +51,19 @@ class Companions:
     ended: Counter[str]
     pairs: Numbers  # first × 2^16 + second, by their numbers in `words`; ascending
     counts: Numbers
+    after: Mask  # whether the second was typed right after the first
 
-    def numbered(self, numbers: Mapping[str, int]) -> tuple[Numbers, Numbers]:
-        """Return those pairs whose words have other numbers now, and their counts."""
+    def numbered(self, numbers: Mapping[str, int]) -> "Pairs":
+        """Return those pairs whose words have other numbers now."""
         new = np.array([numbers.get(word, -1) for word in self.words], np.int64)
         first, second = new[self.pairs >> 16], new[self.pairs & 0xFFFF]
         both = (first >= 0) & (second >= 0)
-        return first[both] << 16 | second[both], self.counts[both]
+        pairs = first[both] << 16 | second[both]
+        return pairs, self.counts[both], np.sort(pairs[self.after[both]])
 
 
-_NOTHING = Companions([], Counter(), Counter(), np.empty(0, np.int64), np.empty(0, np.int64))
+Pairs = tuple[Numbers, Numbers, Numbers]  # pairs, their counts, and which of them were typed side by side, ascending
+_NOTHING = Companions([], Counter(), Counter(), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))
 
 
 def learn_companions(
@@ -79,7 +85,8 @@ def learn_companions(
     chosen = choose_words([word for word in common if typed[word] >= least_count], typed, megabytes)
     if not chosen:
         return {}
-    return kept_pairs(chosen, typed, ended, _pairs(split, chosen), megabytes, background, least_count)
+    own = (*_pairs(split, chosen), _neighbours(whole, chosen, least_count))
+    return kept_pairs(chosen, typed, ended, own, megabytes, background, least_count)
 
 
 def choose_words(common: list[str], typed: Mapping[str, int], megabytes: float | None) -> list[str]:
@@ -95,25 +102,35 @@ def kept_pairs(
     chosen: list[str],
     typed: Mapping[str, int],
     ended: Mapping[str, int],
-    own: tuple[Numbers, Numbers],
+    own: Pairs,
     megabytes: float | None,
     background: Companions = _NOTHING,
     least_count: int = 1,
 ) -> dict[str, Array]:
     """Return the arrays of words and of those of their pairs that half of the megabytes can hold."""
-    pairs, counts = own
+    pairs, counts, after = own
     if least_count > 1:
         often = counts >= least_count
         pairs, counts = pairs[often], counts[often]
     if background.words:
         numbers = {word: number for number, word in enumerate(chosen)}
-        pairs, counts = _sum_of((pairs, counts), background.numbered(numbers))
+        theirs, their_counts, theirs_after = background.numbered(numbers)
+        pairs, counts = _sum_of((pairs, counts), (theirs, their_counts))
+        after = np.union1d(after, theirs_after)
     room, number = _half(megabytes), len(pairs)
     while (size := _bytes_of(pairs, counts)) > room:
         number = int(number * min(room / size, 0.99))
         kept = _most_often(pairs, counts, number)
         pairs, counts = pairs[kept], counts[kept]
-    return _layout(chosen, typed, ended, pairs, counts)
+    return _layout(chosen, typed, ended, pairs, counts, _among(pairs, after))
+
+
+def _among(pairs: Numbers, after: Numbers) -> Mask:
+    """Return which pairs are among others, which are given in ascending order."""
+    if len(after) == 0:
+        return np.zeros(len(pairs), bool)
+    found: Mask = after[np.minimum(np.searchsorted(after, pairs), len(after) - 1)] == pairs
+    return found
 
 
 def _half(megabytes: float | None) -> float:
@@ -137,12 +154,17 @@ def read_companions(arrays: Mapping[str, Array]) -> Companions:
     first = np.cumsum(number) - number
     before = np.concatenate([[0], risen])[first]  # what the lists of earlier words add up to
     owner = np.repeat(np.arange(len(words)), number)
+    after = np.ones(len(coded), np.uint8)
+    if "ngram.words.after" in arrays:
+        bits = np.frombuffer(arrays["ngram.words.after"].data, np.uint8)
+        after = np.unpackbits(bits, count=len(coded), bitorder="little")
     return Companions(
         words,
         Counter(dict(zip(words, typed.tolist(), strict=True))),
         Counter(dict(zip(words, ended.tolist(), strict=True))),
         owner << 16 | risen - before[owner],
         counts,
+        after.astype(bool),
     )
 
 
@@ -198,8 +220,24 @@ def _pairs(split: Iterable[list[str]], chosen: list[str]) -> tuple[Numbers, Numb
     return pairs, counts
 
 
+def _neighbours(whole: Iterable[list[str]], chosen: list[str], least_count: int) -> Numbers:
+    """Return the pairs of which the second word follows the first in at least so many queries, in ascending order."""
+    numbers = {word: number for number, word in enumerate(chosen)}
+    found: Counter[int] = Counter()
+    for words in whole:
+        if 1 < len(set(words)) <= MOST_IN_A_QUERY:
+            both = {(one, other) for one, other in pairwise(words) if one in numbers and other in numbers}
+            found.update(numbers[one] << 16 | numbers[other] for one, other in both if one != other)
+    return np.array(sorted(pair for pair, count in found.items() if count >= least_count), np.int64)
+
+
 def _layout(
-    words: list[str], typed: Mapping[str, int], ended: Mapping[str, int], pairs: Numbers, counts: Numbers
+    words: list[str],
+    typed: Mapping[str, int],
+    ended: Mapping[str, int],
+    pairs: Numbers,
+    counts: Numbers,
+    after: Mask,
 ) -> dict[str, Array]:
     encoded = [word.encode() for word in words]
     number = np.bincount(pairs >> 16, minlength=len(words))
@@ -210,6 +248,7 @@ def _layout(
         "ngram.words.counts": Array("U8", code_numbers(of_words.ravel()).tobytes()),
         "ngram.words.companion": Array("U8", code_numbers(_steps(pairs, counts)).tobytes()),
         "ngram.words.together": Array("U8", np.minimum(counts[counts > 1], _MOST_TOGETHER).astype("u1").tobytes()),
+        "ngram.words.after": Array("U8", np.packbits(after, bitorder="little").tobytes()),
     }
 
 
@@ -223,4 +262,4 @@ def _steps(pairs: Numbers, counts: Numbers) -> Numbers:
 
 def _bytes_of(pairs: Numbers, counts: Numbers) -> int:
     """Return how many bytes some pairs take."""
-    return int(number_sizes(_steps(pairs, counts)).sum() + np.count_nonzero(counts > 1))
+    return int(number_sizes(_steps(pairs, counts)).sum() + np.count_nonzero(counts > 1)) + (len(pairs) + 7) // 8

@@ -1,5 +1,6 @@
 """What the parts of a model are built on: its pieces, its network, and the background that it stands on."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +31,7 @@ class Learned:
     pieces: "Pieces | None"  # what cuts queries
     writes: bool
     standing: "Standing | None" = None  # the background, if there is one
+    others: Mapping[str, int] = field(default_factory=dict)  # its words, and how often they were typed
     newest: dict[str, Array] = field(default_factory=dict)  # the network after it has read all rows
     counts: Path | None = None  # n-grams that were counted before
 
@@ -45,12 +47,13 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
     if options.base is not None:
         return _taken_over(data, output, options.base, options)
     standing = _standing(data, output, options, progress)
+    others = standing.background.word_counts() if standing is not None else {}
     if "network" in options.parts:
-        return _learn_network(data, output, options, progress, standing)
+        return replace(_learn_network(data, output, options, progress, standing), others=others)
     if standing is not None:
         known = standing.background
         card = PartsCard(pieces=known.header.card.parts.pieces)
-        return Learned(known.part("pieces"), card, known.pieces, True, standing)
+        return Learned(known.part("pieces"), card, known.pieces, True, standing, others)
     progress(Event("learning the pieces"))
     return _own_pieces(data.table(Split.TRAIN), options)
 
@@ -104,7 +107,7 @@ def _standing(data: Dataset, output: Path, options: TrainOptions, progress: Prog
 
 
 def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) -> Learned:
-    """Take pieces and network over; a background counts only if it has the same pieces."""
+    """Take pieces and network over; of a background without the same pieces only the words count."""
     from halfword.training.background import Background, stand_on
     from halfword.training.pieces import Pieces
 
@@ -122,14 +125,16 @@ def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) 
     network = (known.network or NetworkCard()) if "network" in parts else None
     pointer = known.pointer if "pointer.key" in arrays else None
     card = PartsCard(pieces=known.pieces or PiecesCard(), network=network, pointer=pointer)
-    standing = None
+    standing, others = None, Counter[str]()
     if options.stands:
-        background = Background.open(options.background)
+        background, rows = Background.open(options.background), data.rows(Split.VALID)
         if background.has_pieces_of(arrays):
-            counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
+            counts = data.table(Split.TRAIN)
             memory = memory_options(options, len(counts))
             standing = stand_on(background, counts, rows, memory, bounds(output, options))
-    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)
+        if standing is not None or background.knows(rows):
+            others = background.word_counts()
+    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing, others)
 
 
 def _learn_network(
@@ -146,7 +151,7 @@ def _learn_network(
     what = LearnOptions(network=options.network, least_count=options.least_count, hold_out=options.hold_out)
     learned = learn_network(data, output, what, run, progress, background)
     pieces = Pieces.of(learned.arrays, learned.segmenter.encode)
-    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing, learned.newest)
+    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing, newest=learned.newest)
 
 
 def memory_options(options: TrainOptions, queries: int) -> "NgramOptions":

@@ -22,6 +22,8 @@ from halfword.training.folding import LARGEST_COUNT, forms_of
 from halfword.training.spellings import SHARE_OF_A_DOMAIN, letter_arrays
 from halfword.training.word_tree import may_be_mistyped
 
+_MOST_COUNTED = 65_536  # words whose counts the ranker knows: a third of a megabyte
+
 Column = NDArray[np.uint64]
 
 
@@ -86,6 +88,19 @@ def word_list_of(words: WordColumns, background: Collection[str], least: int) ->
     return _arrays(made)
 
 
+def word_counts_of(words: WordColumns, least: int) -> dict[str, Array]:
+    """Return how often words were typed, and how many queries end with them (`engine/store/word_counts.h`).
+
+    Of a large log, only the most frequent words are counted; the others seem to have been typed once.
+    """
+    typed = np.where(words.typed >= least, words.typed, 0)
+    while np.count_nonzero(typed) > _MOST_COUNTED:
+        least += 1
+        typed = np.where(typed >= least, typed, 0)
+    listed = words.words
+    return {"words.counts": Array("U32", import_engine().word_counts(listed.text, listed.begin, typed, words.ended))}
+
+
 def word_forms_of(words: WordColumns) -> dict[str, Array]:
     """Return what `learn_forms` does."""
     typed = QueryTable(words.words.text, words.words.begin, words.typed)
@@ -115,11 +130,11 @@ def companions_of(
     chosen = choose_words(sorted(typed, key=lambda word: (-typed[word], word))[:MOST_WORDS], typed, megabytes)
     if not chosen:
         return {}
-    columns = import_engine().pair_columns(table.columns, chosen, MOST_IN_A_QUERY)
-    first, companion, together = map(np.frombuffer, columns, ("<u4", "<u2", "<u4"))
+    columns = import_engine().pair_columns(table.columns, chosen, MOST_IN_A_QUERY, least)
+    first, companion, together, after = map(np.frombuffer, columns, ("<u4", "<u2", "<u4", "<u4"))
     pairs = np.repeat(np.arange(len(chosen), dtype=np.uint32) << 16, np.diff(first))
     pairs |= companion
-    return kept_pairs(chosen, typed, ended, (pairs, together), megabytes, background, least)
+    return kept_pairs(chosen, typed, ended, (pairs, together, after), megabytes, background, least)
 
 
 def _most_common(words: WordColumns, background: Companions, least: int) -> tuple[Counter[str], Counter[str]]:

@@ -160,7 +160,7 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
     weights = fit(start, join([offers, collect(model, elsewhere)]), closeness=closeness)
     policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, offers))
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
-    return arrays, _showing(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
+    return arrays, fit_shown(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
 
 
 def _walked(rows: Sequence[TypedRow], again: int = 0) -> list[Asked]:
@@ -188,7 +188,7 @@ def _elsewhere(model: Model, rows: list[TypedRow]) -> Offers:
     return collect(model, asked_again(rows, JUDGED - len(rows)))
 
 
-def _showing(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) -> Policy:
+def fit_shown(policy: Policy, weights: RankerWeights, offers: Offers, rows: int) -> Policy:
     """Return the policy with what is worth showing."""
     invented = offers.features[:, feature_place("invented_words")] > 0
     return fit_showing(policy, offers, np.exp(_forward(weights, offers).log_probabilities), invented, rows)
