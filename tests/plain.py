@@ -1,6 +1,7 @@
 """The plain pipeline over a toy model, for tests that ask the engine and it the same."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,18 @@ def ranker_of(path: Path) -> PlainRanker:
     return PlainRanker({name: array for name, array in read_arrays(path).items() if name.startswith("ranker.")})
 
 
+def known_words(counts: Mapping[str, int], background: Collection[str] = ()) -> KnownWords:
+    """Return the words of some queries, with how often each was typed and how many queries end with it."""
+    typed: Counter[str] = Counter()
+    ended: Counter[str] = Counter()
+    for query, count in counts.items():
+        words = query.split()
+        typed.update(dict.fromkeys(words, count))
+        ended.update(words[-1:])
+    parts = {part for query in counts for part in words_in(query)}
+    return KnownWords(parts, background, {word: (count, ended[word]) for word, count in typed.items()})
+
+
 def plain_over_memory(path: Path, counts: Mapping[str, int], policy: Policy) -> PlainPipeline:
     """Return the plain pipeline over popularity and a memory, which the engine searches."""
     search = load(path, parts=("ngram",), cache=False)
@@ -28,5 +41,5 @@ def plain_over_memory(path: Path, counts: Mapping[str, int], policy: Policy) -> 
         lambda prefix, options, surplus, others, context: search.complete(prefix, options),
         ranker_of(path),
         policy,
-        KnownWords({word for query in counts for word in words_in(query)}),
+        known_words(counts),
     )

@@ -205,6 +205,7 @@ def test_a_small_log_completes_words_that_only_its_background_knows(tmp_path: Pa
     model = load(output)
     assert "new york" in model.complete("new yor").texts
     assert "book a computer" in model.complete("book a com").texts
+    assert "words.others.letter" in read_header(output).places  # what others type is seldom a mistake
 
 
 def test_the_command_says_what_a_model_stands_on(tmp_path: Path) -> None:
@@ -219,6 +220,17 @@ def test_without_a_background_the_log_stands_alone(tmp_path: Path) -> None:
     card = train(data, output, TrainOptions(parts=MEMORY, background=NO_BACKGROUND))
     assert card.background is None
     assert "new york" not in load(output).complete("new yor").texts
+    assert "words.others.letter" not in read_header(output).places
+
+
+def test_beside_pieces_that_it_does_not_have_only_the_words_of_a_background_count(tmp_path: Path) -> None:
+    data, base, output = open_dataset(write_log(tmp_path / "log", ENGLISH)), tmp_path / "base", tmp_path / "my.halfword"
+    train(data, base, TrainOptions(parts=MEMORY, background=NO_BACKGROUND))
+    card = train(data, output, TrainOptions(parts=MEMORY, base=base))
+    assert card.background is not None
+    assert card.parts.ngram is not None
+    assert not card.parts.ngram.background_weights
+    assert "words.others.letter" in read_header(output).places
 
 
 def test_a_log_in_a_language_that_the_background_does_not_know_trains_as_before(tmp_path: Path) -> None:

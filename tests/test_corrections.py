@@ -19,11 +19,12 @@ from halfword.core.options import Invent, Typos
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.spelling import spelled, unspelled
 from halfword.core.verify import read_arrays
+from halfword.data.dataset import open_dataset
 from halfword.search.filtered import Filtered
-from halfword.search.model import Model, engine_options
+from halfword.search.model import Model, engine_options, import_engine
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.training.channel import Channel, Pair, edits_of, is_correction, mine, mistype
-from halfword.training.mistyped import made_again, train_mistakes
+from halfword.training.mistyped import belief_rows, made_again, train_mistakes
 from halfword.training.word_tree import word_tree
 from tests.toy import Toy, write_toy
 
@@ -122,11 +123,13 @@ LOGS = st.dictionaries(
     max_size=12,
 )
 
+OTHERS = st.dictionaries(st.text(LETTERS.strip(), min_size=1, max_size=5), st.integers(1, 500), max_size=6)
+
 
 @settings(max_examples=60, deadline=None)
-@given(counts=LOGS, typed=st.text(LETTERS, max_size=9), seed=st.integers(0, 9))
+@given(counts=LOGS, others=OTHERS, typed=st.text(LETTERS, max_size=9), seed=st.integers(0, 9))
 def test_the_engine_equals_the_plain_corrections(
-    tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], typed: str, seed: int
+    tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], others: dict[str, int], typed: str, seed: int
 ) -> None:
     typed = " ".join(typed.split(" ")).lstrip().replace("  ", " ")
     policy = replace(
@@ -140,12 +143,48 @@ def test_the_engine_equals_the_plain_corrections(
     chance = random.Random(seed)
     costs = [chance.randrange(128) / 64 for _ in range(4 * 30 * 30 + 3)]  # their sums are exact, in any order
     toy = Toy(parts=("popular", "ngram"), counts=counts, policy=policy, arrays={"channel.cost": costs}, mistakes=True)
+    toy = replace(toy, others=others)
     model = load(write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy), cache=False)
     found = model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))
-    expected = PlainCorrections(counts, costs, policy).corrections(typed)
+    expected = PlainCorrections(counts, costs, policy, others or None).corrections(typed)
     assert [each[0] for each in found] == [each.text for each in expected]
     for one, other in zip(found, expected, strict=True):
         assert one[1:] == pytest.approx(other[1:], abs=1e-6)
+
+
+def test_a_correction_tells_whether_others_type_the_mistyped_word_too(tmp_path: Path) -> None:
+    toy = Toy(parts=("popular", "ngram"), counts=QUERIES, policy=THOROUGH, mistakes=True)
+    typed_others = []
+    for others in ({}, {"coast": 50}, {"coast": 50, "cost": 50}):
+        path = write_toy(tmp_path / f"{len(others)}.halfword", replace(toy, others=others))
+        found = load(path)._engine.corrections("gulf cost ", engine_options(SearchOptions(typos=Typos.AUTO)))
+        typed_others.append(next(each[-1] for each in found if each[0] == "gulf coast "))
+    assert typed_others == pytest.approx([0.0, math.log(0.1), math.log(50)], abs=0.1)
+
+
+def test_weights_of_an_older_model_give_new_features_no_weight(tmp_path: Path) -> None:
+    toy = Toy(parts=("popular", "ngram"), counts=QUERIES, policy=THOROUGH, mistakes=True)
+    path, old = write_toy(tmp_path / "new.halfword", toy), 18
+    header = read_header(path)
+    arrays = {name: array for name, array in read_arrays(path, header).items() if not name.startswith(PADDING)}
+    paths = tmp_path / "older.halfword", tmp_path / "weightless.halfword"
+    for output, fill in zip(paths, (None, 0.0), strict=True):
+        changed = {name: cut_down(name, array, old, fill) for name, array in arrays.items()}
+        write_model(output, changed, header.card, policy=header.policy, features=header.features)
+    found = [load(each).complete("britny sp", typos="auto", min_probability=0.0) for each in paths]
+    assert [each.text for each in found[0]] == [each.text for each in found[1]]
+    assert [each.score for each in found[0]] == pytest.approx([each.score for each in found[1]])
+
+
+def cut_down(name: str, array: Array, size: int, fill: float | None) -> Array:
+    """Return weights of the first features alone, or with others in place of the last ones."""
+    if not name.startswith(("belief.", "glance.")) or name.endswith(("_bias", "output")):
+        return array
+    values = np.frombuffer(array.data, "<f4").reshape(-1, len(import_engine().belief_names()))
+    kept = values[:, :size] if fill is None else values.copy()
+    if fill is not None and not name.endswith("scale"):
+        kept[:, size:] = fill
+    return Array("F32", kept.tobytes())
 
 
 def test_pairs_are_mined_from_sessions() -> None:
@@ -190,6 +229,19 @@ def test_a_query_of_far_commoner_words_corrects_another_that_was_typed_as_often(
     ]
     often = {"environmental": 9, "enviromental": 1, "bike": 7, "bake": 7}
     assert list(train_mistakes(steps, {}, lambda word: often.get(word, 0))) == steps[:1]
+
+
+def test_mistakes_count_more_where_people_correct_more(tmp_path: Path) -> None:
+    shares = []
+    for corrected in (0, 2, 8):
+        folder = tmp_path / str(corrected)
+        folder.mkdir()
+        rows = ["garden hose", "kettle"] * 20 + ["britny spears", "britney spears"] * corrected
+        (folder / "train.query.txt").write_text("britney spears\n" * 9 + "kettle\n", encoding="utf-8")
+        for split in ("valid", "test"):
+            (folder / f"{split}.query.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        shares.append(belief_rows(open_dataset(folder), Channel.read()).share)
+    assert 0 < shares[0] < shares[1] < shares[2]
 
 
 def test_a_mistake_at_the_end_that_may_still_be_right_is_not_made_again() -> None:

@@ -24,7 +24,7 @@ from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
 from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
-from tests.plain import ranker_of
+from tests.plain import known_words, ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -34,6 +34,7 @@ UNLIMITED = replace(SOBER, read_limit_base=1e6)  # the plain search reads one hy
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
+OTHERS = {"abca": 40, "ab": 3, "cab": 7, "dab": 1}
 ACCENTS = {
     "abé": 9,
     "abé cab": 5,
@@ -66,7 +67,7 @@ def texts(completions: list[Completion]) -> list[str]:
 
 
 def words_of(counts: dict[str, int]) -> KnownWords:
-    return KnownWords({word for query in counts for word in query.split()}, BACKGROUND)
+    return known_words(counts, BACKGROUND)
 
 
 Pair = tuple[Model, PlainPipeline, Callable[[], float]]
@@ -158,6 +159,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         for name, value in (("mean", 0.5), ("scale", 2))
     }
     toy = Toy(parts=PARTS, counts=QUERIES, policy=policy, background_words=BACKGROUND, mistakes=True, arrays=believed)
+    toy = replace(toy, others=OTHERS)
     path = write_toy(tmp_path_factory.mktemp("mistakes") / "mistakes.halfword", toy)
     search, arrays = load(path, parts=("ngram", "network"), cache=False), read_arrays(path)
     corrected_search = search if request.param else load(path, parts=("ngram",), cache=False)
@@ -169,7 +171,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     costs = arrays["channel.cost"].astype(float).tolist()
     belief = PlainBelief({name: array for name, array in arrays.items() if name in believed}, policy)
     mistakes = PlainMistakes(
-        PlainCorrections(QUERIES, costs, policy),
+        PlainCorrections(QUERIES, costs, policy, OTHERS),
         belief,
         lambda prefix, options, surplus, others, earlier: corrected_search.complete(prefix, options),
         partial(log_probability, corrected_search),
@@ -211,7 +213,8 @@ def test_live_counts_are_seen_as_if_they_had_been_learned(
 ) -> None:
     model, plain, closest_call = all_sources
     counts = {text: QUERIES.get(text, 0) + typed.get(text, 0) for text in {**QUERIES, **typed}}
-    changed = replace(plain, counts=counts, words=words_of(counts), since={text: float(n) for text, n in typed.items()})
+    words = replace(words_of(counts), counts=words_of(QUERIES).counts)  # which live changes do not add to
+    changed = replace(plain, counts=counts, words=words, since={text: float(n) for text, n in typed.items()})
     model._engine.apply_changes([(0, text, float(number), "") for text, number in typed.items()], 1.0)
     try:
         assert_same((model, changed, closest_call), prefix, options)
@@ -394,9 +397,9 @@ def search_cost(path: Path, parts: tuple[str, ...], prefix: str, options: Search
 @pytest.mark.parametrize(
     ("prefix", "parts", "beam", "haste"),
     [
-        ("b", PARTS, 20, 0.25),
-        ("aa", PARTS, 10, 0.5),
-        ("c", ("popular", "ngram"), 10, 0.5),
+        ("b", PARTS, 12, 0.25),
+        ("aa", PARTS, 7, 0.5),
+        ("c", ("popular", "ngram"), 7, 0.5),
         ("a", ("popular", "ngram"), 4, 1.5),
     ],
     ids=["no query begins so", "six do", "one does that was typed twice", "many do"],
@@ -407,7 +410,7 @@ def test_it_searches_the_harder_the_less_popularity_knows(
     costs = {
         (*kept, beam, haste): search_cost(popular_path, kept, prefix, SearchOptions(beam=beam, haste=haste))
         for kept in (PARTS, ("popular", "ngram"))
-        for beam, haste in [(20, 0.25), (10, 0.5), (4, 1.5)]
+        for beam, haste in [(12, 0.25), (7, 0.5), (4, 1.5)]
     }
     expected = costs.pop((*parts, beam, haste))
     assert expected not in costs.values()

@@ -8,9 +8,10 @@ from typing import Any
 import ibis  # type: ignore[import-untyped]
 import pytest
 
+from halfword.data import backends
 from halfword.data.counting import count_queries, without_repeats
 from halfword.data.log_format import Format, LogFile
-from halfword.data.options import PrepareOptions
+from halfword.data.options import Engine, PrepareOptions
 from halfword.data.read_log import SCHEMA
 from halfword.data.session_rows import with_starts
 from halfword.data.splits import SMALL_LOG
@@ -71,3 +72,13 @@ def test_a_large_log_is_sorted_once(connection: Any) -> None:
     counted = count_queries(connection, log, [log_file()], PrepareOptions())
     assert counted.rows.count().to_pyarrow().as_py() == 1 + SMALL_LOG
     assert sorted_rows(connection, counted.rows) == 0
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 2), (64, 4)])
+def test_little_memory_is_shared_by_few_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, threads: int
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr(backends, "MOST_MEMORY", 512 << 20)
+    with backends.connected(Engine.DUCKDB, tmp_path, "") as connection:
+        assert connection.con.execute("SELECT current_setting('threads')").fetchall() == [(threads,)]

@@ -14,6 +14,7 @@ from halfword.training.from_table import (
     WordColumns,
     companions_of,
     spellings_of,
+    word_counts_of,
     word_forms_of,
     word_list_of,
     word_tree_of,
@@ -113,6 +114,14 @@ def test_the_engine_knows_the_words_that_python_knows(seed: int, least: int) -> 
     assert word_list_of(words, (), least) == word_arrays(shared_words(counts, least), ())
     assert word_tree_of(words, background, least) == word_tree(counts, background, least)
     assert word_forms_of(words) == learn_forms(counts)
+
+
+def test_of_many_words_the_most_frequent_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {f"word{number}": 1 + number % 4 for number in range(400)}
+    words = WordColumns.of(QueryTable.of(counts))
+    monkeypatch.setattr("halfword.training.from_table._MOST_COUNTED", 250)
+    assert word_counts_of(words, 1) == word_counts_of(words, 3) != word_counts_of(words, 4)
+    assert len(word_counts_of(words, 1)["words.counts"].data) == 4 * (200 + 50 + 1)
 
 
 def test_a_tree_that_is_too_large_is_made_of_words_that_were_typed_more_often() -> None:

@@ -56,11 +56,12 @@ def test_fitting_makes_what_was_typed_likelier() -> None:
 def test_few_rows_stay_near_the_weights_that_ship() -> None:
     prior = RankerWeights.read()
 
-    def distance(rows: int) -> float:
-        fitted = fit(prior, made_up(rows))
+    def distance(rows: int, closeness: float) -> float:
+        fitted = fit(prior, made_up(rows), closeness=closeness)
         return float(abs(fitted.linear - prior.linear).sum())
 
-    assert distance(10) < 0.5 * distance(4000)
+    assert distance(5, 10.0) < 0.8 * distance(5, 0.0)
+    assert distance(4000, 10.0) > 0.95 * distance(4000, 0.0)
 
 
 def test_quality_rewards_the_better_order() -> None:

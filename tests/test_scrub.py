@@ -175,6 +175,13 @@ def test_scrubbing_twice_changes_nothing_and_leaves_a_query(text: str) -> None:
     assert normalise_query(once) == once
 
 
+def test_what_normalising_makes_too_long_is_cut_and_not_scrubbed() -> None:
+    wide = "joe@example.com \ufdfa"
+    assert query_of(wide, DEFAULT, longest=30) == normalise_query(wide)[:31]
+    assert query_of(wide, DEFAULT, longest=40) == normalise_query("\ufdfa")
+    assert query_of("mail joe@example.com", DEFAULT, longest=5) == "mail"
+
+
 @given(st.text("0123456789-.() /+@ab", max_size=60))
 def test_no_long_number_survives(text: str) -> None:
     once = scrub(normalise_query(text))

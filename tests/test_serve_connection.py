@@ -343,6 +343,23 @@ def test_the_memory_of_unsent_replies_is_bounded_in_all() -> None:
     play(scenario)
 
 
+@pytest.mark.usefixtures("little_memory")
+def test_whoever_holds_much_is_closed_before_whoever_has_held_little_for_longer() -> None:
+    async def scenario(connections: Connections, app: App) -> None:
+        now = 0.0
+        connections.clock = lambda: now
+        little, much = Client(connections), Client(connections)
+        await little.send(b"GET / HTTP/1.1\r\n")
+        now = 1.0
+        await much.send(b"GET / HTTP/1.1\r\nX: " + b"y" * 6000)
+        now = 2.0
+        new = Client(connections)
+        await new.send(b"GET / HTTP/1.1\r\nX: " + b"y" * 6000)
+        assert [client.transport.open for client in (little, much, new)] == [True, False, True]
+
+    play(scenario)
+
+
 def test_when_the_server_stops_the_next_reply_says_so() -> None:
     async def scenario(connections: Connections, app: App) -> None:
         client = Client(connections)

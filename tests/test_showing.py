@@ -117,7 +117,9 @@ def test_an_empty_prefix_shows_what_is_popular_however_small_its_share(tmp_path:
 def test_what_is_common_among_all_queries_is_shown_after_a_beginning_with_many_ways_on(tmp_path: Path) -> None:
     for common in (1.0, 0.01, 0.001):
         policy = replace(SHOWS_ALL, min_probability=0.5, common_probability=common)
-        model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
+        # Without a network there is one way to score, whether scores are conditional or not.
+        toy = Toy(parts=("popular", "ngram"), counts=TYPED, policy=policy)
+        model = load(write_toy(tmp_path / "m.halfword", toy))
         for prefix in ("a", "b", "cab ", "dcba"):
             overall = model.complete(prefix, UNFILTERED, conditional=False)
             expected = {each.text for each in overall if each.score >= np.log(common)}

@@ -116,6 +116,8 @@ def test_the_likeliest_come_first_and_fewer_are_the_first_of_more(tmp_path: Path
         ("www.rome.com", "rome com", []),
         ("rome .com", "ro-m", ["ro-me", "ro-me .com", "ro-me.com"]),
         ("www.rome.co.uk", "rom", ["rome", "rome.co.uk"]),
+        ("müller", "müll", ["müller.com"]),
+        ("手机游戏", "手机", []),
     ],
 )
 def test_another_spelling_is_gone_on_with(typed: str, prefix: str, found: list[str], tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from halfword.core.card import Card
 from halfword.core.model_file import Array, read_header, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.data.query_table import QueryTable
 from halfword.search.model import engine_policy, import_engine, open_model_file
 from halfword.training.channel import Channel
 from halfword.training.companions import learn_companions
 from halfword.training.correcting import prior_arrays
 from halfword.training.folding import learn_forms
+from halfword.training.from_table import WordColumns, word_counts_of
 from halfword.training.kneser_ney import Corpus
 from halfword.training.known_words import word_arrays
 from halfword.training.network.weights import Weights, network_arrays
@@ -25,7 +27,7 @@ from halfword.training.pinyin import pinyin_arrays
 from halfword.training.ranker import RankerWeights
 from halfword.training.spellings import learn_spellings
 from halfword.training.train import popular_arrays
-from halfword.training.word_tree import word_tree
+from halfword.training.word_tree import others_tree, word_tree
 
 if TYPE_CHECKING:
     from halfword import _engine
@@ -59,6 +61,7 @@ class Toy:
     policy: Policy = SHOWS_ALL
     pointer: int = 0  # numbers of a key with which pieces of earlier queries are found; 0: nothing is copied
     mistakes: bool = False  # corrected, where popularity is a part
+    others: Mapping[str, int] = field(default_factory=dict)  # words of other people, who may not make these mistakes
     pinyin: Mapping[str, list[str]] = field(default_factory=dict)  # what is typed for every character of a query
     heard: Mapping[str, str] = field(default_factory=dict)  # and for other characters
     order: int = 0  # queries that are listed of every word, to find them in another order; 0: none
@@ -83,8 +86,9 @@ def write_toy(path: Path, toy: Toy) -> Path:
         arrays |= popular_arrays(dict(toy.counts))
         arrays |= learn_spellings(list(toy.counts), lambda query: False) if toy.spellings else {}
         arrays |= word_arrays(toy.counts, toy.background_words) | learn_forms(toy.counts)
+        arrays |= word_counts_of(WordColumns.of(QueryTable.of(toy.counts)), 1)
         if toy.mistakes:
-            arrays |= word_tree(toy.counts) | Channel.read().arrays() | prior_arrays()
+            arrays |= word_tree(toy.counts) | others_tree(toy.others) | Channel.read().arrays() | prior_arrays()
         arrays |= learn_order(toy.counts, toy.order) if toy.order else {}
         arrays |= pinyin_arrays(toy.counts, toy.pinyin, toy.heard)
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")

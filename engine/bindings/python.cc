@@ -496,7 +496,8 @@ NB_MODULE(_engine, module) {
             for (const Reading& each : completer.corrections_of({std::move(typed), options})) {
               found.append(nb::make_tuple(each.text, each.log_probability, each.edits, each.spaces, each.gain,
                                           each.word_gain, each.known, each.known_gain, each.begun, each.after,
-                                          each.total, each.typed_total));
+                                          each.total, each.typed_total, each.letters, each.typed_count, each.changed,
+                                          each.endings, each.others, each.typed_others));
             }
             return found;
           },
@@ -600,7 +601,7 @@ NB_MODULE(_engine, module) {
       "size"_a, "threads"_a, "work"_a,
       "Call `work` as a batch calls the search: what the handling of errors is tested by.");
   module.attr("PREFIX_FEATURES") = prefix_features;
-  module.attr("KNOWN_AT_A_GLANCE") = known_at_a_glance;
+  module.attr("KNOWN_WHEN_COMPLETED") = nb::make_tuple(first_completed, after_completed);
   module.def("fold_keys", &fold_keys, "text"_a, "The keys of a normalised text.");
   module.def("covered_by", &covered_by, "text"_a, "key"_a,
              "How many bytes of a text stand for a key, if it begins so.");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings/arrays.h"
+#include "store/word_counts.h"
 #include "training/letter_order.h"
 #include "training/mined_pairs.h"
 #include "training/query_table.h"
@@ -176,6 +177,20 @@ nb::dict word_list_arrays(nb::handle text, nb::handle begin, nb::handle marked, 
   return named.result();
 }
 
+nb::bytes word_counts(nb::handle text, nb::handle begin, nb::handle typed, nb::handle ended) {
+  const Texts words(text, begin);
+  const Buffer typed_column(typed);
+  const Buffer ended_column(ended);
+  const std::size_t size = words.view().size();
+  const std::span<const std::uint64_t> how_often = checked_column<std::uint64_t>(typed_column, size);
+  const std::span<const std::uint64_t> at_end = checked_column<std::uint64_t>(ended_column, size);
+  std::vector<CountedWord> counted;
+  for (std::size_t place = 0; place < size; ++place) {
+    if (how_often[place] > 0) counted.push_back({words.view().at(place), how_often[place], at_end[place]});
+  }
+  return to_bytes(build_word_counts(counted));
+}
+
 nb::dict tree_arrays(nb::handle text, nb::handle begin, nb::handle count, const std::vector<std::string>& more) {
   const Texts words(text, begin);
   const Buffer counts(count);
@@ -231,6 +246,8 @@ void bind_tables(nb::module_& module) {
   module.def("character_counts", &character_counts, "table"_a, "How often each character was typed.");
   module.def("word_list_arrays", &word_list_arrays, "text"_a, "begin"_a, "marked"_a, "also"_a, "background"_a,
              "The list of words that are marked, and of more, with their filters.");
+  module.def("word_counts", &word_counts, "text"_a, "begin"_a, "typed"_a, "ended"_a,
+             "The table of how often words were typed, and how many queries end with them.");
   module.def("tree_arrays", &tree_arrays, "text"_a, "begin"_a, "count"_a, "more"_a,
              "The tree of the words that count, and of more.");
   module.def("marked_queries", &marked_queries, "table"_a, "text"_a, "begin"_a, "marked"_a, "singles"_a,

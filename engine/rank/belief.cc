@@ -16,6 +16,11 @@ constexpr double most_gain = 20.0;  // beyond it differences mean nothing
 
 double limited(double gain) { return std::clamp(gain, -most_gain, most_gain); }
 
+/// The logarithm of the sum of two numbers, given by theirs.
+double sum_of_logs(double one, double other) {
+  return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other)));
+}
+
 }  // namespace
 
 BeliefFeatures glance_at(std::string_view typed, const Reading& correction) {
@@ -33,27 +38,37 @@ BeliefFeatures glance_at(std::string_view typed, const Reading& correction) {
           limited(correction.word_gain),
           correction.begun,
           static_cast<double>(std::count(typed.begin(), typed.end(), ' ')),
-          std::log1p(correction.after)};
+          std::log1p(correction.after),
+          0.0,
+          0.0,
+          0.0,
+          std::log1p(correction.letters),
+          correction.typed_count,
+          std::log1p(correction.changed),
+          correction.endings,
+          correction.others,
+          correction.typed_others};
 }
 
 BeliefFeatures belief_features(const Branch& as_typed, const Branch& corrected) {
   BeliefFeatures features = glance_at(as_typed.reading.text, corrected.reading);
   const PrefixFacts& before = as_typed.proposals.facts;
   const PrefixFacts& facts = corrected.proposals.facts;
-  features[known_at_a_glance] = limited(facts.log_probability - before.log_probability);
-  features[known_at_a_glance + 1] = std::max(corrected.chances.log_none, -most_gain);
-  features[known_at_a_glance + 2] = std::max(as_typed.chances.log_none, -most_gain);
+  features[first_completed] = limited(facts.log_probability - before.log_probability);
+  features[first_completed + 1] = std::max(corrected.chances.log_none, -most_gain);
+  features[first_completed + 2] = std::max(as_typed.chances.log_none, -most_gain);
   return features;
 }
 
 BeliefWeights::BeliefWeights(const ModelFile& file, const std::string& part) {
-  constexpr std::size_t known = belief_names.size();
+  known_ = std::min(file.array<float>(part + ".mean").size(), belief_names.size());
+  if (known_ < after_completed) throw ModelFileError(part + ".mean makes no sense");
   const std::size_t units = file.array<float>(part + ".output").size();
   if (units > most_hidden) throw ModelFileError(part + " has too many hidden units");
-  mean_ = read_weights(file, part + ".mean", known);
-  scale_ = read_weights(file, part + ".scale", known);
-  linear_ = read_weights(file, part + ".linear", known);
-  hidden_ = read_weights(file, part + ".hidden", units * known);
+  mean_ = read_weights(file, part + ".mean", known_);
+  scale_ = read_weights(file, part + ".scale", known_);
+  linear_ = read_weights(file, part + ".linear", known_);
+  hidden_ = read_weights(file, part + ".hidden", units * known_);
   hidden_bias_ = read_weights(file, part + ".hidden_bias", units);
   output_ = read_weights(file, part + ".output", units);
   const auto positive = [](float value) { return value >= 1e-6F; };
@@ -63,13 +78,13 @@ BeliefWeights::BeliefWeights(const ModelFile& file, const std::string& part) {
 double BeliefWeights::log_odds(const BeliefFeatures& features) const {
   BeliefFeatures scaled{};
   double odds = 0.0;
-  for (std::size_t i = 0; i < scaled.size(); ++i) {
+  for (std::size_t i = 0; i < known_; ++i) {
     scaled[i] = (features[i] - mean_[i]) / scale_[i];
     odds += linear_[i] * scaled[i];
   }
   for (std::size_t unit = 0; unit < output_.size(); ++unit) {
     double sum = hidden_bias_[unit];
-    for (std::size_t i = 0; i < scaled.size(); ++i) sum += hidden_[unit * scaled.size() + i] * scaled[i];
+    for (std::size_t i = 0; i < known_; ++i) sum += hidden_[unit * known_ + i] * scaled[i];
     odds += output_[unit] * sum / (1.0 + std::abs(sum));
   }
   return odds;
@@ -106,6 +121,7 @@ void join_branches(std::vector<Branch>& branches, std::span<const double> belief
   std::vector<double>& scores = joined.chances.scores;
   PrefixFacts& facts = joined.proposals.facts;
   for (double& score : scores) score += beliefs.front();
+  std::vector<double> likeliest = scores;  // by one reading
   for (std::size_t number = 1; number < branches.size(); ++number) {
     Branch& branch = branches[number];
     facts.add_cost(branch.proposals.facts);
@@ -116,10 +132,15 @@ void join_branches(std::vector<Branch>& branches, std::span<const double> belief
       const std::size_t before = scores.size();
       Proposal& place = joined.proposals.at(each.text);
       const auto at = static_cast<std::size_t>(&place - joined.proposals.list().data());
-      if (at < before && scores[at] >= score) continue;
-      scores.resize(joined.proposals.list().size());
-      joined.features.resize(scores.size());
-      scores[at] = score;
+      if (at < before) {
+        scores[at] = sum_of_logs(scores[at], score);
+        if (likeliest[at] >= score) continue;
+      } else {
+        scores.push_back(score);
+        likeliest.push_back(score);
+        joined.features.emplace_back();
+      }
+      likeliest[at] = score;
       joined.features[at] = branch.features[i];
       place = std::move(each);
       place.branch = number;

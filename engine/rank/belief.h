@@ -16,12 +16,14 @@
 
 namespace halfword {
 
-/// What speaks for and against a correction; `search/reference_belief.py` explains each. The first ones are known at a
-/// glance, the others once the correction has been completed.
-constexpr std::array<const char*, 18> belief_names{
-    "one",   "cost",       "edits",     "spaces", "gain",        "unseen", "typed_total", "total", "characters",
-    "known", "known_gain", "word_gain", "begun",  "typed_words", "after",  "model_gain",  "none",  "typed_none"};
-constexpr std::size_t known_at_a_glance = 15;
+/// What speaks for and against a correction; `search/reference_belief.py` explains each. Some are known only once the
+/// correction has been completed, the others at a glance. New ones come last: older models give them no weight.
+constexpr std::array<const char*, 24> belief_names{
+    "one",        "cost",       "edits",      "spaces",      "gain",    "unseen",      "typed_total", "total",
+    "characters", "known",      "known_gain", "word_gain",   "begun",   "typed_words", "after",       "model_gain",
+    "none",       "typed_none", "letters",    "typed_count", "changed", "endings",     "others",      "typed_others"};
+constexpr std::size_t first_completed = 15;  // of those that are known once it has been completed
+constexpr std::size_t after_completed = 18;
 using BeliefFeatures = std::array<double, belief_names.size()>;
 
 /// A reading of the typed text, what the sources propose as if it had been typed, and what the ranker says of that.
@@ -49,6 +51,7 @@ class BeliefWeights {
   double log_odds(const BeliefFeatures& features) const;
 
  private:
+  std::size_t known_;  // features that have weights
   std::span<const float> mean_;
   std::span<const float> scale_;
   std::span<const float> linear_;
@@ -74,8 +77,9 @@ class Belief {
   BeliefWeights belief_;
 };
 
-/// Put the proposals of all branches into the first one, the text as typed. What was proposed for several readings
-/// counts for that by which it is the likeliest; what goes on from the text as typed stays with it.
+/// Put the proposals of all branches into the first one, the text as typed. The chances of what was proposed for
+/// several readings are added up, and it belongs to that by which it is the likeliest; what goes on from the text as
+/// typed stays with it.
 void join_branches(std::vector<Branch>& branches, std::span<const double> beliefs);
 
 }  // namespace halfword

@@ -170,9 +170,11 @@ std::vector<Features> features_of(std::string_view prefix, const Proposals& prop
     set(each, Feature::added_words, spaces_from(proposal.text, proposal.matched));
     set(each, Feature::breadth_of_added, breadth * added);
     const std::size_t begun = matched.rfind(' ') + 1;  // where the word begins that is being typed
-    const UnknownWords unknown = typed ? UnknownWords{} : words.unknown_words(from(proposal.text, begun), live_words);
-    set(each, Feature::unseen_words, std::min(static_cast<double>(unknown.unseen), most_unseen));
-    set(each, Feature::invented_words, std::min(static_cast<double>(unknown.invented), most_unseen));
+    const WordFacts known = typed ? WordFacts{} : words.facts_of(from(proposal.text, begun), live_words);
+    set(each, Feature::unseen_words, std::min(static_cast<double>(known.unseen), most_unseen));
+    set(each, Feature::invented_words, std::min(static_cast<double>(known.invented), most_unseen));
+    set(each, Feature::least_typed, known.least_typed);
+    set(each, Feature::last_ended, known.last_ended);
     set(each, Feature::log_companions, log_of(proposal.companions));
     set(each, Feature::log_spellings, log_of(proposal.spellings));
     set(each, Feature::folded, proposal.log_reading);

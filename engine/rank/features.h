@@ -50,10 +50,12 @@ enum class Feature : std::size_t {
   session_overlap_with_last,
   session_shared_start,
   folded,
+  least_typed,
+  last_ended,
 };
 
 constexpr std::size_t prefix_features = 5;
-constexpr std::array<const char*, 37> feature_names{"log_distinct",
+constexpr std::array<const char*, 39> feature_names{"log_distinct",
                                                     "log_total",
                                                     "after_space",
                                                     "typed_words",
@@ -89,7 +91,9 @@ constexpr std::array<const char*, 37> feature_names{"log_distinct",
                                                     "session_overlap",
                                                     "session_overlap_with_last",
                                                     "session_shared_start",
-                                                    "folded"};
+                                                    "folded",
+                                                    "least_typed",
+                                                    "last_ended"};
 using Features = std::array<float, feature_names.size()>;
 
 /// How the sources' opinions become one first estimate (see `search/reference_ranker.py`); fitted, and kept in the

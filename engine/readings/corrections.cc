@@ -23,9 +23,15 @@ struct Way {
   double edits;
   double log_count;  // of its words together: the sum of their log-counts less those of all words, but for one
   double spaces = 0.0;
-  double word_gain = 0.0;  // log_count less that of what was typed
-  bool known = false;      // what was typed are words too
-  double after = 0.0;      // letters typed after the last mistake
+  double word_gain = 0.0;     // log_count less that of what was typed
+  bool known = false;         // what was typed are words too
+  double after = 0.0;         // letters typed after the last mistake
+  double letters = 0.0;       // typed in all,
+  double changed = 0.0;       // and from the first mistake on
+  bool ending = false;        // whether a whole word differs in no more than its last letter
+  double log_typed = 0.0;     // logarithm of how often the rarest of the typed words was typed
+  double others = 0.0;        // how often others type the rarest of its words,
+  double typed_others = 0.0;  // and of the typed ones; as logarithms
 };
 
 /// The beginning of a reading.
@@ -40,6 +46,12 @@ struct Path {
   double known_gain = 0.0;
   double begun = 0.0;
   double after = 0.0;
+  double letters = 0.0;
+  double changed = 0.0;
+  double endings = 0.0;
+  double log_typed = 0.0;
+  double others = 0.0;
+  double typed_others = 0.0;
   double total = 0.0;     // how often queries were typed that begin so
   std::size_t first = 0;  // the queries that begin so lie from here
   std::size_t last = 0;   // to before here; there are none where it is the same
@@ -61,6 +73,7 @@ class Corrections::Reader {
   Reader(const Corrections& parts, std::string_view typed, const Policy& policy)
       : queries_(parts.queries_),
         words_(parts.words_),
+        others_(parts.others_ ? &*parts.others_ : nullptr),
         channel_(parts.channel_),
         policy_(policy),
         budget_(static_cast<std::size_t>(policy.corrected_most_steps)),
@@ -109,6 +122,15 @@ class Corrections::Reader {
     return whole ? words_.log_count(node) : words_.log_total(node);
   }
 
+  /// The logarithm of how often others type a word, or words that begin so; 0 where nothing is known of others.
+  double others_of(std::u32string_view letters, bool whole) const {
+    if (others_ == nullptr) return 0.0;
+    WordTree::Node node = WordTree::root;
+    for (std::size_t i = 0; i < letters.size() && node != WordTree::none; ++i) node = others_->child(node, letters[i]);
+    if (node == WordTree::none || (whole && !others_->is_word(node))) return log_unknown();
+    return whole ? others_->log_count(node) : others_->log_total(node);
+  }
+
   double edit_cost(double cost, double edits) const { return cost + edits * policy_.corrected_edit_cost; }
 
   /// The ways to read the word at `place` alone, as it is typed first.
@@ -122,7 +144,8 @@ class Corrections::Reader {
     if (static_cast<double>(word.size()) < policy_.corrected_fewest_letters || word.size() > longest_word) return ways;
     add_near(word, whole, log_typed, ways);
     add_split(word, whole, ways);
-    compare(ways, log_typed, known.has_value());
+    compare(ways, log_typed, {log_typed, static_cast<double>(word.size()), known.has_value()},
+            [&] { return others_of(word, whole); });
     return ways;
   }
 
@@ -146,12 +169,25 @@ class Corrections::Reader {
     return path.score();
   }
 
-  /// Note how much more often the words of each way are typed than those it is for.
-  void compare(std::vector<Way>& ways, double log_typed, bool known) const {
+  /// The typed words that ways are for.
+  struct Mistyped {
+    double log_rarest;  // logarithm of how often the rarest was typed
+    double letters;
+    bool known;  // whether all are words
+  };
+
+  /// Note how much more often the words of each way are typed than those it is for, and what is known of these.
+  template <typename Others>
+  static void compare(std::vector<Way>& ways, double log_typed, const Mistyped& typed, const Others& typed_others) {
+    if (std::none_of(ways.begin(), ways.end(), [](const Way& way) { return way.edits > 0.0; })) return;
+    const double others = typed_others();
     for (Way& way : ways) {
       if (way.edits == 0.0) continue;
       way.word_gain = way.log_count - log_typed;
-      way.known = known;
+      way.known = typed.known;
+      way.log_typed = typed.log_rarest;
+      way.letters = typed.letters;
+      way.typed_others = others;
     }
   }
 
@@ -165,7 +201,12 @@ class Corrections::Reader {
     if (long_enough && log_typed <= policy_.corrected_rare && !explained) near_words_.find_with_two();
     for (const NearWord& near : found) {
       ways.push_back({unspelled(near.letters), near.cost, static_cast<double>(near.edits), near.log_count});
-      ways.back().after = static_cast<double>(near.after);
+      Way& way = ways.back();
+      way.after = static_cast<double>(near.after);
+      const auto differ = std::mismatch(word.begin(), word.end(), near.letters.begin(), near.letters.end());
+      way.changed = static_cast<double>(word.end() - differ.first);
+      way.ending = whole && way.changed <= 1.0;
+      way.others = others_of(near.letters, whole);
     }
   }
 
@@ -184,7 +225,8 @@ class Corrections::Reader {
       if (best && log_count <= best->log_count) continue;
       std::string text = unspelled(letters.substr(0, cut)) + ' ' + unspelled(rest);
       best = Way{std::move(text), edit_cost(channel_.join(), 1.0), 1.0, log_count, 1.0};
-      best->after = static_cast<double>(rest.size());
+      best->after = best->changed = static_cast<double>(rest.size());
+      best->others = std::min(others_of(letters.substr(0, cut), true), others_of(rest, whole));
     }
     if (best) ways.push_back(std::move(*best));
   }
@@ -195,18 +237,25 @@ class Corrections::Reader {
     if (is_last(place) || spelled_[place].empty() || spelled_[place + 1].empty()) return ways;
     const WordTree::Node left = node_of(spelled_[place]);
     if (left == WordTree::none) return ways;
+    const bool whole = !is_last(place + 1);
     for (const std::string_view sign : {"", ".", "-"}) {
-      const auto log_count = log_count_of(spelled(sign) + spelled_[place + 1], !is_last(place + 1), left);
+      const std::u32string rest = spelled(sign) + spelled_[place + 1];
+      const auto log_count = log_count_of(rest, whole, left);
       if (!log_count) continue;
       std::string text(typed_[place]);
       text.append(sign).append(typed_[place + 1]);
       ways.push_back({std::move(text), edit_cost(channel_.split(), 1.0), 1.0, *log_count, 1.0});
-      ways.back().after = static_cast<double>(spelled_[place + 1].size());
+      ways.back().after = ways.back().changed = static_cast<double>(spelled_[place + 1].size());
+      ways.back().others = others_of(spelled_[place] + rest, whole);
     }
     const std::optional<double> first = log_count_of(spelled_[place], true);
-    const std::optional<double> second = log_count_of(spelled_[place + 1], !is_last(place + 1));
-    const double log_typed = first.value_or(log_unknown()) + second.value_or(log_unknown()) - log_all();
-    compare(ways, log_typed, first.has_value() && second.has_value());
+    const std::optional<double> second = log_count_of(spelled_[place + 1], whole);
+    const double log_first = first.value_or(log_unknown());
+    const double log_second = second.value_or(log_unknown());
+    const auto letters = static_cast<double>(spelled_[place].size() + spelled_[place + 1].size());
+    compare(ways, log_first + log_second - log_all(),
+            {std::min(log_first, log_second), letters, first.has_value() && second.has_value()},
+            [&] { return std::min(others_of(spelled_[place], true), others_of(spelled_[place + 1], whole)); });
     return ways;
   }
 
@@ -231,12 +280,24 @@ class Corrections::Reader {
     if (way.known) next.known_gain += way.word_gain;
     if (is_last(place)) next.begun += way.edits;
     next.after = way.edits > 0.0 ? way.after : path.after + static_cast<double>(spelled_[place].size() + 1);
+    if (way.edits > 0.0) add_mistyped(way, path.edits > 0.0, next);
     next.as_typed = path.as_typed && way.edits == 0.0;
     if (path.seen()) std::tie(next.first, next.last) = queries_.range_of(next.text, path.first, path.last);
     next.total = queries_.sum_of(next.first, next.last);
     next.log_prior =
         next.seen() ? std::log(next.total) : path.log_prior + policy_.corrected_new_words + way.log_count - log_all();
     return next;
+  }
+
+  /// Add what is known of the mistyped words of a way; of several, the rarest tells most.
+  static void add_mistyped(const Way& way, bool more, Path& path) {
+    const auto rarest = [&](double before, double now) { return more ? std::min(before, now) : now; };
+    path.letters += way.letters;
+    path.changed = way.changed;
+    if (way.ending) path.endings += 1.0;
+    path.log_typed = rarest(path.log_typed, way.log_typed);
+    path.others = rarest(path.others, way.others);
+    path.typed_others = rarest(path.typed_others, way.typed_others);
   }
 
   /// Keep the best paths, and the one as typed.
@@ -268,13 +329,15 @@ class Corrections::Reader {
       if (readings.empty()) best = path.score();
       readings.push_back({path.text, -path.cost, ReadingKind::corrected, path.edits, path.spaces,
                           path.log_prior - typed->log_prior, path.word_gain, path.known, path.known_gain, path.begun,
-                          path.after, path.total, typed->total});
+                          path.after, path.total, typed->total, path.letters, path.log_typed, path.changed,
+                          path.endings, path.others, path.typed_others});
     }
     return readings;
   }
 
   const Popular& queries_;
   const WordTree& words_;
+  const WordTree* others_;
   const Channel& channel_;
   const Policy& policy_;
   std::size_t budget_;
@@ -285,7 +348,9 @@ class Corrections::Reader {
 };
 
 Corrections::Corrections(const ModelFile& file, const Popular& queries)
-    : queries_(queries), words_(file, "words.tree"), channel_(file) {}
+    : queries_(queries), words_(file, "words.tree"), channel_(file) {
+  if (file.holds("words.others.letter")) others_.emplace(file, "words.others");
+}
 
 std::vector<Reading> Corrections::readings_of(std::string_view typed, const Policy& policy) const {
   return Reader(*this, typed, policy).read();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ class Corrections {
 
   const Popular& queries_;
   WordTree words_;
+  std::optional<WordTree> others_;  // the words of other people, who typed the background
   Channel channel_;
 };
 

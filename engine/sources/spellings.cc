@@ -7,6 +7,7 @@
 #include "sort.h"
 #include "store/coded_numbers.h"
 #include "text/letters.h"
+#include "text/words.h"
 
 namespace halfword {
 namespace {
@@ -63,7 +64,7 @@ std::string_view beyond(std::string_view query, const TypedLetters& typed) {
 
 /// What is to be added to a text to make it an address.
 std::string_view domain_after(std::string_view text, std::string_view common_domain) {
-  if (!domain_of(text).empty() || common_domain.empty()) return {};
+  if (!domain_of(text).empty() || common_domain.empty() || holds_unspaced(text)) return {};
   if (text.back() == '.') return common_domain.substr(1);
   return is_letter(text.back()) ? common_domain : std::string_view{};
 }

@@ -1,11 +1,14 @@
 #include "store/lexicon.h"
 
+#include <algorithm>
+
 #include "text/words.h"
 
 namespace halfword {
 
 Lexicon::Lexicon(const ModelFile& file) : typed_(file, "words.filter") {
   if (file.holds("words.background")) background_.emplace(file, "words.background");
+  if (file.holds("words.counts")) counts_.emplace(file, "words.counts");
   if (file.holds("lexicon.size")) {
     const std::span<const std::uint32_t> size = file.array<std::uint32_t>("lexicon.size");
     if (size.size() != 1) throw ModelFileError("the size of the lexicon makes no sense");
@@ -13,14 +16,22 @@ Lexicon::Lexicon(const ModelFile& file) : typed_(file, "words.filter") {
   }
 }
 
-UnknownWords Lexicon::unknown_words(std::string_view text, const LiveFlags* live) const {
-  UnknownWords unknown;
+WordFacts Lexicon::facts_of(std::string_view text, const LiveFlags* live) const {
+  WordFacts facts;
+  bool first = true;
   visit_words(text, [&](std::string_view word) {
-    if (typed_.knows(word) || (live != nullptr && live->find(word) != nullptr)) return;
-    ++unknown.unseen;
-    if (!background_ || !background_->knows(word)) ++unknown.invented;
+    WordCount count;
+    if (typed_.knows(word) || (live != nullptr && live->find(word) != nullptr)) {
+      count = counts_ ? counts_->find(word) : WordCount{1.0, 0.0};
+    } else {
+      ++facts.unseen;
+      if (!background_ || !background_->knows(word)) ++facts.invented;
+    }
+    facts.least_typed = first ? count.typed : std::min(facts.least_typed, count.typed);
+    facts.last_ended = count.ended;
+    first = false;
   });
-  return unknown;
+  return facts;
 }
 
 bool Lexicon::knows_all(std::string_view text, const LiveFlags* live) const {

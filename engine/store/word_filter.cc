@@ -8,18 +8,10 @@ namespace {
 constexpr std::size_t bits_per_word = 16;  // with seven probes, one unknown word in 1,400 seems known
 constexpr int probes = 7;
 
-/// FNV-1a, its bits mixed once more.
-std::uint64_t hash_of(std::string_view word) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char byte : word) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-  hash = (hash ^ (hash >> 32)) * 0xD6E8FEB86659FD93U;
-  return hash ^ (hash >> 32);
-}
-
 /// Call `visit` with every place of a word among so many bits until it returns false.
 template <typename Visit>
 void visit_places(std::string_view word, std::size_t bits, const Visit& visit) {
-  const std::uint64_t hash = hash_of(word);
+  const std::uint64_t hash = hash_of_word(word);
   const std::uint64_t step = (hash >> 17) | 1;
   for (int probe = 0; probe < probes; ++probe) {
     if (!visit((hash + static_cast<std::uint64_t>(probe) * step) % bits)) return;
@@ -27,6 +19,13 @@ void visit_places(std::string_view word, std::size_t bits, const Visit& visit) {
 }
 
 }  // namespace
+
+std::uint64_t hash_of_word(std::string_view word) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const char byte : word) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  hash = (hash ^ (hash >> 32)) * 0xD6E8FEB86659FD93U;
+  return hash ^ (hash >> 32);
+}
 
 std::vector<std::uint64_t> build_word_filter(std::span<const std::string_view> words) {
   std::vector<std::uint64_t> filter(std::max<std::size_t>(16, words.size() * bits_per_word / 64 + 1));

@@ -10,6 +10,9 @@
 
 namespace halfword {
 
+/// A hash of a word, the same on every machine: FNV-1a, its bits mixed once more.
+std::uint64_t hash_of_word(std::string_view word);
+
 /// The bits of a Bloom filter over words, as an array of a model file.
 std::vector<std::uint64_t> build_word_filter(std::span<const std::string_view> words);
 

@@ -16,6 +16,15 @@ inline bool written_without_spaces(unsigned char first, unsigned char second, un
          between(0xEFA480, 0xEFABBF) || between(0xF0A080, 0xF0BFBF);
 }
 
+/// Whether a text holds such a character.
+inline bool holds_unspaced(std::string_view text) {
+  for (std::size_t place = 0; place + 2 < text.size(); ++place) {
+    const auto at = [&](std::size_t step) { return static_cast<unsigned char>(text[place + step]); };
+    if (at(0) >= 0xE0 && written_without_spaces(at(0), at(1), at(2))) return true;
+  }
+  return false;
+}
+
 /// Call `visit` with each word of a text: what stands between spaces, but every character of a script without spaces is
 /// a word by itself.
 template <typename Visit>

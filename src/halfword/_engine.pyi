@@ -228,7 +228,7 @@ class Spellings:
     def complete(self, prefix: str, policy: Policy) -> list[tuple[str, float]]: ...
 
 PREFIX_FEATURES: int
-KNOWN_AT_A_GLANCE: int
+KNOWN_WHEN_COMPLETED: tuple[int, int]
 
 def parallel_for(size: int, threads: int, work: Callable[[int], None]) -> None:
     """Call `work` as a batch calls the search."""
@@ -301,7 +301,7 @@ class NgramCounter:
     def finish(self) -> CountedNgrams: ...
 
 def belief_names() -> list[str]:
-    """Return the names of the features of corrections, those known at a glance first."""
+    """Return the names of the features of corrections."""
 
 def feature_names() -> list[str]:
     """Return the names of the ranker's features, those of the prefix first."""
@@ -346,6 +346,7 @@ def character_counts(table: _Table) -> list[tuple[str, int]]: ...
 def word_list_arrays(
     text: object, begin: object, marked: object, also: list[str], background: list[str]
 ) -> _Arrays: ...
+def word_counts(text: object, begin: object, typed: object, ended: object) -> bytes: ...
 def tree_arrays(text: object, begin: object, count: object, more: list[str]) -> _Arrays: ...
 def marked_queries(
     table: _Table, text: object, begin: object, marked: object, singles: object, most_single: int

@@ -23,13 +23,18 @@ _KEY_CHANGES = 4  # changes between letter and digit within one word; words and 
 _MOST_PASSES = 8
 
 
-def query_of(text: str, profile: Profile = DEFAULT) -> str:
+def query_of(text: str, profile: Profile = DEFAULT, longest: int | None = None) -> str:
     """Return the query that a line of a log becomes: normalised and, if the profile says so, scrubbed.
+
+    If normalising makes a text longer than `longest`, only one character more than that comes back, unscrubbed: it is
+    left out anyway, and U+FDFA becomes 18 characters. One that was longer before is scrubbed: little may be left of it.
 
     >>> query_of("Mail JOE@example.com")
     'mail'
     """
     query = normalise_query(text, profile)
+    if longest is not None and len(query) > max(longest, len(text)):
+        return query[: longest + 1]
     return scrub(query) if profile.scrub else query
 
 

@@ -23,6 +23,7 @@ from halfword.data.read_log import SCHEMA
 
 MOST_READERS = 4  # threads; each holds several portions of a file, however many cores there are
 MOST_MEMORY = 3 << 30  # bytes; above this, DuckDB writes intermediate results to disk
+THREAD_MEMORY = 128 << 20  # bytes that DuckDB asks for each of its threads; what they hold is not all in its count
 # How DuckDB reports Ctrl-C: when its own code was running, and when a Python function that it called was.
 _INTERRUPTED = re.compile(r"^Query interrupted$|executing the UDF: KeyboardInterrupt")
 LOG = "log"  # the table that both engines fill
@@ -55,9 +56,11 @@ def _duckdb(folder: Path) -> Iterator[Any]:
         raise OutputError(
             f"{folder.parent}: DuckDB opens no path with a backslash or a control character; name another"
         )
+    memory = min(MOST_MEMORY, machine_memory() // 2)
     connection = ibis.duckdb.connect(
         folder / "log.duckdb",
-        memory_limit=f"{min(MOST_MEMORY, machine_memory() // 2) >> 20}MB",
+        memory_limit=f"{memory >> 20}MB",
+        threads=max(1, min(os.cpu_count() or 1, memory // THREAD_MEMORY)),
         temp_directory=str(folder / "spill"),
         preserve_insertion_order=False,
     )
@@ -85,6 +88,7 @@ def _fill(connection: Any, batches: Iterator[pa.RecordBatch]) -> None:
         raise
     finally:
         connection.unregister("incoming")
+        pa.default_memory_pool().release_unused()  # what Arrow keeps for later, DuckDB does not know of
 
 
 def _remembering(batches: Iterator[pa.RecordBatch], failures: list[BaseException]) -> Iterator[pa.RecordBatch]:

@@ -23,7 +23,7 @@ _UNUSUAL = r"[^ -~]|  "  # anything that is not printable ASCII, and double spac
 _LARGEST_COUNT = 2**53 - 1  # up to here a floating-point number is exact
 
 
-def queries_of(texts: Column, profile: Profile) -> Column:
+def queries_of(texts: Column, profile: Profile, longest: int | None = None) -> Column:
     """Return `query_of` each text; only unusual texts are handled one by one in Python."""
     # Trimming comes first because it copies. A slice of a large_string column that was cast to string shares the buffer
     # of the whole column, and ascii_lower of Arrow 26 then returns wrong texts.
@@ -34,7 +34,7 @@ def queries_of(texts: Column, profile: Profile) -> Column:
     if not pc.any(unusual).as_py():
         return usual
     different = texts.filter(unusual).dictionary_encode()
-    queries = pa.array([query_of(text, profile) for text in different.dictionary.to_pylist()], pa.string())
+    queries = pa.array([query_of(text, profile, longest) for text in different.dictionary.to_pylist()], pa.string())
     return pc.replace_with_mask(usual, pc.fill_null(unusual, False), queries.take(different.indices))
 
 

@@ -121,7 +121,7 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Po
     lines: Column = pa.array(rows.lines, pa.int64())
     read = len(lines) + len(rows.empty) + len(rows.broken)
     columns: dict[str, Any] = {
-        "query": queries_of(cells.get("query", pa.nulls(0, pa.string())), profile),
+        "query": queries_of(cells.get("query", pa.nulls(0, pa.string())), profile, max_length),
         "user": _users(cells["user"]) if "user" in cells else pa.nulls(len(lines), pa.string()),
         "time": _times(cells["time"], file.time_format) if "time" in cells else pa.nulls(len(lines), pa.int64()),
         "count": counts_of(cells["count"]) if "count" in cells else pa.repeat(pa.scalar(1, pa.int64()), len(lines)),

@@ -21,6 +21,7 @@ from halfword.core.model_file import read_header
 from halfword.core.options import DEFAULTS, SearchOptions
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import DEFAULT, Profile, normalise_prefix
+from halfword.core.words import is_without_spaces
 from halfword.search.model import Completion
 from halfword.search.reference_folding import Readings, folded_queries
 
@@ -464,7 +465,7 @@ class PlainSpellings:
         return {rest, plain, joined, joined + (domain or self._domain_after(prefix + joined))}
 
     def _domain_after(self, text: str) -> str:
-        if cut_domain(text)[1] or not (only_letters(text[-1]) or text[-1] == "."):
+        if cut_domain(text)[1] or is_without_spaces(text) or not (only_letters(text[-1]) or text[-1] == "."):
             return ""
         return self._domain.removeprefix("." if text[-1] == "." else "")
 

@@ -1,6 +1,6 @@
 """How far each reading of a typed text is believed, in plain Python: what the engine must equal.
 
-The features of a correction, those known at a glance first:
+The features of a correction; older models have no weights for the last ones:
 
 - `one`: always 1; `cost`: −log p(typed | correction); `edits`: mistakes, of which `spaces` are in spaces;
 - `gain`: how much likelier the correction is than the text as typed, by queries that begin so, or by its words;
@@ -11,10 +11,15 @@ The features of a correction, those known at a glance first:
 - `begun`: mistakes in the word that is being typed; `typed_words`: spaces in the typed text; `after`: log(1 +
   characters typed after the last mistake);
 - `model_gain`: how much likelier the correction is by the language model; `none` and `typed_none`: what the ranker
-  gives to none of its proposals, for the correction and for the text as typed.
+  gives to none of its proposals, for the correction and for the text as typed; these three are not known at a glance;
+- `letters`: log(1 + letters of the mistyped words); `typed_count`: how often the rarest of them was typed, as a
+  logarithm; `changed`: log(1 + letters of the last of them from its first mistake on); `endings`: whole words of which
+  no more than the last letter differs, as in inflections;
+- `others` and `typed_others`: how often the people of the background type the words in their place, and the mistyped
+  ones, as logarithms of the rarest; 0 without a background.
 
-Gains and the last ones are cut off at 20 nats. A proposal's probability is the ranker's, given its reading, times the
-belief in the reading. What several readings propose counts by the reading that makes it the likeliest.
+Gains and what the ranker says are cut off at 20 nats. A proposal's probability is the ranker's, given its reading,
+times the belief in the reading, summed over all readings that propose it.
 """
 
 import math
@@ -28,7 +33,7 @@ from halfword.core.policy import Policy
 from halfword.search.reference_corrections import Correction
 
 _MOST_GAIN = 20.0
-_LATER = 3  # features that are not known at a glance
+_LATER = slice(15, 18)  # features that are not known at a glance
 
 
 def _limited(gain: float) -> float:
@@ -53,7 +58,13 @@ def glance(typed: str, correction: Correction) -> list[float]:
         correction.begun,
         typed.count(" "),
         math.log1p(correction.after),
-        *[0.0] * _LATER,
+        *[0.0, 0.0, 0.0],
+        math.log1p(correction.letters),
+        correction.typed_count,
+        math.log1p(correction.changed),
+        correction.endings,
+        correction.others,
+        correction.typed_others,
     ]
 
 
@@ -77,13 +88,14 @@ class PlainBelief:
         """Return the log-probabilities of all readings, as typed first; `nones` has one for each of them."""
         odds = [0.0]
         for correction, gain, none in zip(corrections, gains, nones[1:], strict=True):
-            later = [_limited(gain), max(none, -_MOST_GAIN), max(nones[0], -_MOST_GAIN)]
-            odds.append(self._log_odds("belief", glance(typed, correction)[:-_LATER] + later))
+            features = glance(typed, correction)
+            features[_LATER] = [_limited(gain), max(none, -_MOST_GAIN), max(nones[0], -_MOST_GAIN)]
+            odds.append(self._log_odds("belief", features))
         return [each - float(np.logaddexp.reduce(odds)) for each in odds]
 
     def _log_odds(self, part: str, features: Sequence[float]) -> float:
         weights = {name.removeprefix(f"{part}."): array for name, array in self._arrays.items() if f"{part}." in name}
-        row = (np.array(features) - weights["mean"]) / weights["scale"]
+        row = (np.array(features[: len(weights["mean"])]) - weights["mean"]) / weights["scale"]
         sums = weights["hidden"].reshape(-1, len(row)) @ row + weights["hidden_bias"]
         odds = weights["linear"] @ row + weights["output"] @ (sums / (1 + abs(sums)))
         return float(odds) + self._policy.corrected_more_odds

@@ -8,6 +8,10 @@ channel says of its letters (`training/channel.py`), and a number of the policy.
 A reading is scored by log p(reading) − cost. p is the share of queries that begin so; if there is none, that of the
 words before, times a penalty, times the share of the word among all words. Readings that score too far below the text
 as typed are left out.
+
+What the belief in a correction is told of the mistyped words (`reference_belief.py`): how many letters they have, how
+many of these follow the first mistake, how rare they are in the log, and how often others typed them and the words in
+their place. The others are the people of the background, if there is one; what they never type is seldom a word.
 """
 
 import math
@@ -37,6 +41,12 @@ class Correction(NamedTuple):
     after: float  # characters typed after the last mistake
     total: float  # how often queries were typed that begin so
     typed_total: float  # or with the text as typed
+    letters: float = 0.0  # letters of the mistyped words
+    typed_count: float = 0.0  # logarithm of how often the rarest of them was typed
+    changed: float = 0.0  # letters of the last of them from its first mistake on
+    endings: float = 0.0  # whole words of which no more than the last letter differs
+    others: float = 0.0  # logarithm of how often others type the rarest of the words in their place,
+    typed_others: float = 0.0  # and the rarest mistyped one; 0 where others are not known
 
 
 class _Way(NamedTuple):
@@ -50,6 +60,12 @@ class _Way(NamedTuple):
     word_gain: float = 0.0
     known: bool = False
     after: int = 0  # letters typed after the last mistake
+    letters: int = 0  # typed in all,
+    changed: int = 0  # and from the first mistake on
+    ending: bool = False  # whether a whole word differs in no more than its last letter
+    log_typed: float = 0.0  # logarithm of how often the rarest of the typed words was typed
+    others: float = 0.0  # how often others type the rarest of its words,
+    typed_others: float = 0.0  # and of the typed ones; as logarithms
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,12 @@ class _Path:
     known_gain: float = 0.0
     begun: float = 0.0
     after: float = 0.0
+    letters: float = 0.0
+    changed: float = 0.0
+    endings: float = 0.0
+    log_typed: float = 0.0
+    others: float = 0.0
+    typed_others: float = 0.0
     total: float = 0.0
     seen: bool = True
     as_typed: bool = True
@@ -93,9 +115,12 @@ class PlainCorrections:
     counts: Mapping[str, int]  # queries
     costs: Sequence[float]  # the channel's, as they are stored
     policy: Policy
+    others: Mapping[str, int] | None = None  # words of other people, and how often they typed them
     words: dict[str, int] = field(init=False)  # letter by letter
 
     def __post_init__(self) -> None:
+        if self.others is not None:
+            object.__setattr__(self, "others", {spelled(word): count for word, count in self.others.items()})
         words: dict[str, int] = {}
         for query, count in self.counts.items():
             for word in query.split():
@@ -118,8 +143,14 @@ class PlainCorrections:
         return self._chosen(beams[-1])
 
     def _log_count(self, letters: str, whole: bool) -> float | None:
-        total = sum(count for word, count in self.words.items() if word == letters or _goes_on(word, letters, whole))
-        return _weight(total) if total else None
+        return _log_count_in(self.words, letters, whole)
+
+    def _others(self, *words: tuple[str, bool]) -> float:
+        """Return how often others type the rarest of some words, each whole or only begun."""
+        if self.others is None:
+            return 0.0
+        found = [_log_count_in(self.others, letters, whole) for letters, whole in words]
+        return min(self._log_unknown() if each is None else each for each in found)
 
     def _log_all(self) -> float:
         return _weight(sum(self.words.values()))
@@ -131,8 +162,9 @@ class PlainCorrections:
         as_typed = _Way(texts[place], 0.0, 0.0, log_typed)
         if not self.policy.corrected_fewest_letters <= len(word) <= _LONGEST_WORD:
             return [as_typed]
-        others = [*self._near(word, whole, log_typed), *self._split(word, whole)]
-        return [as_typed, *_compared(others, log_typed, found is not None)]
+        ways = [*self._near(word, whole, log_typed), *self._split(word, whole)]
+        typed = _Mistyped(log_typed, len(word), found is not None, self._others((word, whole)))
+        return [as_typed, *_compared(ways, log_typed, typed)]
 
     def _log_unknown(self) -> float:
         return math.log(self.policy.corrected_unknown_count)
@@ -154,7 +186,10 @@ class PlainCorrections:
             log_count = self._log_count(other, whole)
             assert log_count is not None
             if log_count - cost >= log_typed - self.policy.corrected_word_slack:
-                ways.append((other, _Way(unspelled(other), cost, edits, log_count, after=after)))
+                changed = len(word) - _shared(word, other)
+                way = _Way(unspelled(other), cost, edits, log_count, after=after, changed=changed)
+                way = way._replace(ending=whole and changed <= 1, others=self._others((other, whole)))
+                ways.append((other, way))
         ways.sort(key=lambda each: (each[1].cost - each[1].log_count, each[0]))
         best = max((way.log_count - way.cost for _, way in ways), default=0.0)
         near = [way for _, way in ways if way.log_count - way.cost >= best - self.policy.corrected_word_band]
@@ -202,7 +237,8 @@ class PlainCorrections:
             if not best or log_count > best[0].log_count:
                 cost = self.costs[-3] + self.policy.corrected_edit_cost
                 text = f"{unspelled(word[:cut])} {unspelled(rest)}"
-                best = [_Way(text, cost, 1.0, log_count, 1.0, after=len(rest))]
+                others = self._others((word[:cut], True), (rest, whole))
+                best = [_Way(text, cost, 1.0, log_count, 1.0, after=len(rest), changed=len(rest), others=others)]
         return best
 
     def _joined_at(self, texts: Sequence[str], place: int) -> list[_Way]:
@@ -215,10 +251,13 @@ class PlainCorrections:
             if log_count is not None:
                 cost = self.costs[-2] + self.policy.corrected_edit_cost
                 text = f"{texts[place]}{sign}{texts[place + 1]}"
-                ways.append(_Way(text, cost, 1.0, log_count, 1.0, after=len(second)))
+                others, rest = self._others((first + sign + second, whole)), len(second)
+                ways.append(_Way(text, cost, 1.0, log_count, 1.0, after=rest, changed=rest, others=others))
         counts = self._log_count(first, whole=True), self._log_count(second, whole)
-        log_typed = sum(self._log_unknown() if count is None else count for count in counts) - self._log_all()
-        return _compared(ways, log_typed, None not in counts)
+        logs = [self._log_unknown() if count is None else count for count in counts]
+        others = self._others((first, True), (second, whole))
+        typed = _Mistyped(min(logs), len(first) + len(second), None not in counts, others)
+        return _compared(ways, sum(logs) - self._log_all(), typed)
 
     def _extended(self, paths: Sequence[_Path], way: _Way, typed: str, is_last: bool) -> Iterator[_Path]:
         for path in paths:
@@ -226,7 +265,7 @@ class PlainCorrections:
             total = sum(count for query, count in self.counts.items() if query.startswith(text)) if path.seen else 0
             unseen = path.log_prior + self.policy.corrected_new_words + way.log_count - self._log_all()
             yield replace(
-                path,
+                _with_mistyped(path, way) if way.edits else path,
                 text=text,
                 cost=path.cost + way.cost,
                 edits=path.edits + way.edits,
@@ -274,14 +313,67 @@ class PlainCorrections:
                 path.after,
                 path.total,
                 typed.total,
+                path.letters,
+                path.log_typed,
+                path.changed,
+                path.endings,
+                path.others,
+                path.typed_others,
             )
             for path in near[: int(self.policy.corrected_most_readings)]
         ]
 
 
-def _compared(ways: Sequence[_Way], log_typed: float, known: bool) -> list[_Way]:
-    """Note how much more often the words of each way are typed than those it is for."""
-    return [way._replace(word_gain=way.log_count - log_typed, known=known) for way in ways]
+class _Mistyped(NamedTuple):
+    """The typed words that ways are for."""
+
+    log_rarest: float  # logarithm of how often the rarest was typed
+    letters: int
+    known: bool  # whether all are words
+    others: float
+
+
+def _compared(ways: Sequence[_Way], log_typed: float, typed: _Mistyped) -> list[_Way]:
+    """Note how much more often the words of each way are typed than those it is for, and what is known of these."""
+    return [
+        way._replace(
+            word_gain=way.log_count - log_typed,
+            known=typed.known,
+            log_typed=typed.log_rarest,
+            letters=typed.letters,
+            typed_others=typed.others,
+        )
+        for way in ways
+    ]
+
+
+def _with_mistyped(path: _Path, way: _Way) -> _Path:
+    """Add what is known of the mistyped words of a way; of several, the rarest tells most."""
+    others, typed_others, log_typed = way.others, way.typed_others, way.log_typed
+    if path.edits:
+        others, typed_others = min(others, path.others), min(typed_others, path.typed_others)
+        log_typed = min(log_typed, path.log_typed)
+    return replace(
+        path,
+        letters=path.letters + way.letters,
+        changed=way.changed,
+        endings=path.endings + way.ending,
+        log_typed=log_typed,
+        others=others,
+        typed_others=typed_others,
+    )
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many letters two words begin with alike."""
+    differ = (place for place, both in enumerate(zip(one, other, strict=False)) if both[0] != both[1])
+    return next(differ, min(len(one), len(other)))
+
+
+def _log_count_in(words: Mapping[str, int], letters: str, whole: bool) -> float | None:
+    """Return the logarithm of how often a word was typed, or words that begin so; None for never."""
+    total = sum(count for word, count in words.items() if word == letters or _goes_on(word, letters, whole))
+    return _weight(total) if total else None
 
 
 def _goes_on(word: str, letters: str, whole: bool) -> bool:

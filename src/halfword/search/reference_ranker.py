@@ -26,7 +26,10 @@ The features that the ranker looks at, those of the prefix first:
 - `log_companions`, `log_spellings`: the logarithms of what co-occurring words and other spellings say;
 - `invented_words`: those of the unseen words that the background does not know either, three at most;
 - `session_…`: what the session's earlier queries say; `reference_session.py` explains them;
-- `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed.
+- `folded`: log p(typed | the reading that q was found by), 0 if q begins with the text as typed;
+- `least_typed`: of those words that `unseen_words` looks at, how often the one was typed that was typed least;
+  `last_ended`: how many queries end with the last one; both as 1 + the logarithm, 0 for never, and 0 if q was typed.
+  They tell what the log itself knows from what only its background does.
 
 A correction of the typed text (`reference_corrections.py`) is completed as if it had been typed; `reference_belief.py`
 tells how far it is believed.
@@ -82,10 +85,14 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class KnownWords:
-    """The words that occur in training queries, and those of the background."""
+    """The words that occur in training queries, and those of the background.
+
+    `counts` tells how often words were typed, and how many queries end with them; others were typed once.
+    """
 
     typed: Collection[str]
     background: Collection[str] = ()
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def unseen(self, text: str) -> int:
         """Return how many words of a text nobody typed."""
@@ -94,6 +101,22 @@ class KnownWords:
     def invented(self, text: str) -> int:
         """Return how many of them the background does not know either."""
         return sum(word not in self.typed and word not in self.background for word in words_in(text))
+
+    def least_typed(self, text: str) -> float:
+        """Return how often the word of a text was typed that was typed least."""
+        return min((_in_tenths(self._counts(word)[0]) for word in words_in(text)), default=0.0)
+
+    def last_ended(self, text: str) -> float:
+        """Return how many queries end with the last word of a text."""
+        return next((_in_tenths(self._counts(word)[1]) for word in words_in(text)[-1:]), 0.0)
+
+    def _counts(self, word: str) -> tuple[int, int]:
+        return self.counts.get(word, (1, 0)) if word in self.typed else (0, 0)
+
+
+def _in_tenths(count: int) -> float:
+    """Return 1 + the logarithm of a count as it is stored; 0 for 0."""
+    return 1 + min(math.floor(10 * math.log(count) + 0.5), 254) / 10 if count else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +157,8 @@ def features_of(
             *_own(text, each, said[text], facts, words),
             *session.features(prefix, text),
             each.log_reading,
+            words.least_typed(_added(text, each)),
+            words.last_ended(_added(text, each)),
         ]
         for text, each in proposals.items()
     }
@@ -157,7 +182,7 @@ def _opinion(proposal: Proposal, facts: Facts, lowest: float, least: float) -> f
 def _own(text: str, proposal: Proposal, said: float, facts: Facts, words: KnownWords) -> list[float]:
     added = len(text) - proposal.matched
     counted = proposal.count * math.exp(proposal.log_reading)
-    added_text = "" if proposal.count else text[_begun(text, proposal) :]
+    added_text = _added(text, proposal)
     return [
         said,
         float(_holds(proposal)),
@@ -173,6 +198,11 @@ def _own(text: str, proposal: Proposal, said: float, facts: Facts, words: KnownW
         math.log(max(proposal.spellings, LEAST_PROBABILITY)),
         min(words.invented(added_text), _MOST_UNSEEN),
     ]
+
+
+def _added(text: str, proposal: Proposal) -> str:
+    """Return the words of a text that nobody typed, those that the prefix has whole left out; nothing if it was."""
+    return "" if proposal.count else text[_begun(text, proposal) :]
 
 
 def _begun(text: str, proposal: Proposal) -> int:
@@ -332,12 +362,16 @@ class PlainPipeline:
         nones = [none, *(branch[2] for branch in branches)]
         beliefs = mistakes.belief.log_probabilities(prefix, corrections, gains, nones)
         scores = {text: chance + beliefs[0] for text, chance in chances.items()}
+        likeliest = dict(scores)  # by one reading
         corrected: set[str] = set()
         for (proposals, others, _), belief in zip(branches, beliefs[1:], strict=True):
             for text, chance in others.items():
-                if not text.startswith(prefix) and chance + belief > scores.get(text, -math.inf):
-                    found[text], scores[text] = proposals[text], chance + belief
+                if text.startswith(prefix):
+                    continue
+                if chance + belief > likeliest.get(text, -math.inf):
+                    found[text], likeliest[text] = proposals[text], chance + belief
                     corrected.add(text)
+                scores[text] = float(np.logaddexp(scores.get(text, -math.inf), chance + belief))
         return found, scores, corrected
 
     def _add_other_known(

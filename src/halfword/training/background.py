@@ -4,6 +4,7 @@ A log in one of its languages takes over its pieces, adds its memory to its own 
 How much it counts is fitted on the validation rows; where they are likelier without it, it is left out.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array, Header, read_header
 from halfword.core.verify import read_arrays
 from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
+from halfword.training.companions import read_companions
 from halfword.training.counted import Bounds, learn_counted, weights_of
 from halfword.training.kneser_ney import Corpus
 from halfword.training.lexicon import TEXT, words_of
@@ -82,6 +84,10 @@ class Background:
     def words(self) -> set[str]:
         """Return the words that it knows."""
         return words_of(self.memory(), self.arrays, self.pieces.end)
+
+    def word_counts(self) -> Counter[str]:
+        """Return the words that it knows, and in about how many queries each occurs."""
+        return Counter(self.words()) + read_companions(self.arrays).typed
 
 
 def train_corpus(counts: Mapping[str, int], pieces: Pieces) -> Corpus:

@@ -30,8 +30,6 @@ from halfword.training.offers import Asked
 PRIOR = Path(__file__).parent.parent / "models" / "belief.json"
 PARTS = ("glance", "belief")
 NATURAL = 12_000  # natural prefixes that are asked
-_MISTYPED = 0.09  # mistyped prefixes for each natural one; .03 of the rows of aol-1m are corrected by the next one, but
-# what natural rows may lose by corrections is a choice (docs/research/typos.md)
 _NOT_FOUND = 0.7  # what a natural prefix counts whose query is not found anyway: a correction is still wrong there
 _CLOSENESS = 3.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
 _STEPS = 600
@@ -57,7 +55,18 @@ class BeliefWeights:
     def read(cls, part: str, path: Path = PRIOR) -> Self:
         """Read weights that were written as JSON, such as those that ship."""
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[part]
-        return cls(**{name: np.array(value, np.float64) for name, value in values.items()})
+        return cls(**{name: np.array(value, np.float64) for name, value in values.items()})._with_new_features()
+
+    def _with_new_features(self) -> Self:
+        """Return the same weights with none for features that they do not know."""
+        new = len(import_engine().belief_names()) - len(self.mean)
+        return replace(
+            self,
+            mean=np.pad(self.mean, (0, new)),
+            scale=np.pad(self.scale, (0, new), constant_values=1.0),
+            linear=np.pad(self.linear, (0, new)),
+            hidden=np.pad(self.hidden, ((0, 0), (0, new))),
+        )
 
     @classmethod
     def blank(cls, rows: "ReadRows", units: int, chance: np.random.Generator) -> Self:
@@ -65,8 +74,10 @@ class BeliefWeights:
         features = rows.features[:, 1:][rows.there[:, 1:]]
         size = features.shape[1]
         mean, scale = features.mean(0), features.std(0) + 1e-3
-        mean[0], scale[0] = 0.0, 1.0  # the feature that is always 1
+        constant = features.std(0) == 0.0  # such as the feature that is always 1
+        mean[constant], scale[constant] = 0.0, 1.0
         hidden = chance.normal(0, size**-0.5, (units, size))
+        hidden[:, constant & (features.mean(0) == 0.0)] = 0.0  # what no row has tells nothing
         return cls(mean, scale, np.zeros(size), hidden, np.zeros(units), np.zeros(units))
 
     def to_json(self) -> dict[str, Any]:
@@ -96,10 +107,13 @@ class ReadRows:
     worth: Doubles  # (prefixes): what each row counts
 
 
-def read_rows(model: Model, natural: Sequence[Asked], mistyped: Sequence[Asked]) -> ReadRows:
-    """Ask a model for the readings of natural and of mistyped prefixes; those without a correction are left out."""
-    share = _MISTYPED * len(natural) / max(len(mistyped), 1)
-    rows = [*_read(model, natural, True, 1.0), *_read(model, mistyped, False, share)]
+def read_rows(model: Model, natural: Sequence[Asked], mistyped: Sequence[Asked], share: float) -> ReadRows:
+    """Ask a model for the readings of natural and of mistyped prefixes; those without a correction are left out.
+
+    All mistyped prefixes together count `share` for each natural one.
+    """
+    each = share * len(natural) / max(len(mistyped), 1)
+    rows = [*_read(model, natural, True, 1.0), *_read(model, mistyped, False, each)]
     size = max((len(row.chances) for row in rows), default=1)
     features = np.zeros((len(rows), size, len(import_engine().belief_names())))
     there = np.zeros((len(rows), size), bool)
@@ -145,9 +159,9 @@ def fit_belief(prior: BeliefWeights, rows: ReadRows, *, glance: bool, closeness:
     if not len(rows.worth):
         return prior
     scaled = (rows.features - prior.mean) / prior.scale
+    later = slice(*import_engine().KNOWN_WHEN_COMPLETED)
     if glance:
-        known = import_engine().KNOWN_AT_A_GLANCE
-        scaled[:, :, known:] = 0.0
+        scaled[:, :, later] = 0.0
     start = {name: getattr(prior, name) for name in ("linear", "hidden", "hidden_bias", "output")}
     values, total = dict(start), float(rows.worth.sum())
     means = {name: np.zeros_like(value) for name, value in values.items()}
@@ -161,8 +175,8 @@ def fit_belief(prior: BeliefWeights, rows: ReadRows, *, glance: bool, closeness:
             moved = means[name] / (1 - 0.9**step) / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
             values[name] = values[name] - _RATE * (1 - step / (_STEPS + 1)) * moved
     if glance:  # what is not known yet is 0 in the engine
-        values["linear"] = np.where(np.arange(len(prior.linear)) < known, values["linear"], 0.0)
-        values["hidden"] = np.where(np.arange(len(prior.linear)) < known, values["hidden"], 0.0)
+        values["linear"][later] = 0.0
+        values["hidden"][:, later] = 0.0
     return replace(prior, **values)
 
 

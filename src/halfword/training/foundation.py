@@ -15,7 +15,7 @@ from halfword.search.model import import_engine, open_model_file
 from halfword.training.options import ORDER, TrainOptions
 
 if TYPE_CHECKING:  # they need NumPy, which a popularity index does not
-    from halfword.training.background import Standing
+    from halfword.training.background import Background, Standing
     from halfword.training.counted import Bounds
     from halfword.training.ngram import NgramOptions
     from halfword.training.pieces import Pieces
@@ -29,7 +29,8 @@ class Learned:
     parts: PartsCard
     pieces: "Pieces | None"  # what cuts queries
     writes: bool
-    standing: "Standing | None" = None  # the background, if there is one
+    standing: "Standing | None" = None  # on the memory of the background, if there is one
+    background: "Background | None" = None  # whose words count
     newest: dict[str, Array] = field(default_factory=dict)  # the network after it has read all rows
     counts: Path | None = None  # n-grams that were counted before
 
@@ -45,12 +46,12 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
     if options.base is not None:
         return _taken_over(data, output, options.base, options)
     standing = _standing(data, output, options, progress)
+    known = standing.background if standing is not None else None
     if "network" in options.parts:
-        return _learn_network(data, output, options, progress, standing)
-    if standing is not None:
-        known = standing.background
+        return replace(_learn_network(data, output, options, progress, standing), background=known)
+    if known is not None:
         card = PartsCard(pieces=known.header.card.parts.pieces)
-        return Learned(known.part("pieces"), card, known.pieces, True, standing)
+        return Learned(known.part("pieces"), card, known.pieces, True, standing, known)
     progress(Event("learning the pieces"))
     return _own_pieces(data.table(Split.TRAIN), options)
 
@@ -104,7 +105,7 @@ def _standing(data: Dataset, output: Path, options: TrainOptions, progress: Prog
 
 
 def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) -> Learned:
-    """Take pieces and network over; a background counts only if it has the same pieces."""
+    """Take pieces and network over; of a background without the same pieces only the words count."""
     from halfword.training.background import Background, stand_on
     from halfword.training.pieces import Pieces
 
@@ -122,14 +123,16 @@ def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) 
     network = (known.network or NetworkCard()) if "network" in parts else None
     pointer = known.pointer if "pointer.key" in arrays else None
     card = PartsCard(pieces=known.pieces or PiecesCard(), network=network, pointer=pointer)
-    standing = None
+    standing, counting = None, None
     if options.stands:
-        background = Background.open(options.background)
+        background, rows = Background.open(options.background), data.rows(Split.VALID)
         if background.has_pieces_of(arrays):
-            counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
+            counts = data.table(Split.TRAIN)
             memory = memory_options(options, len(counts))
             standing = stand_on(background, counts, rows, memory, bounds(output, options))
-    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing)
+        if standing is not None or background.knows(rows):
+            counting = background
+    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing, counting)
 
 
 def _learn_network(
@@ -146,7 +149,7 @@ def _learn_network(
     what = LearnOptions(network=options.network, least_count=options.least_count, hold_out=options.hold_out)
     learned = learn_network(data, output, what, run, progress, background)
     pieces = Pieces.of(learned.arrays, learned.segmenter.encode)
-    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing, learned.newest)
+    return Learned(learned.arrays, learned.parts, pieces, learned.writes, standing, newest=learned.newest)
 
 
 def memory_options(options: TrainOptions, queries: int) -> "NgramOptions":

@@ -22,6 +22,8 @@ from halfword.training.folding import LARGEST_COUNT, forms_of
 from halfword.training.spellings import SHARE_OF_A_DOMAIN, letter_arrays
 from halfword.training.word_tree import may_be_mistyped
 
+_MOST_COUNTED = 65_536  # words whose counts the ranker knows: a third of a megabyte
+
 Column = NDArray[np.uint64]
 
 
@@ -84,6 +86,19 @@ def word_list_of(words: WordColumns, background: Collection[str], least: int) ->
     marked, listed = (words.typed >= least).astype(np.uint8), words.words
     made = import_engine().word_list_arrays(listed.text, listed.begin, marked, sorted(also), sorted(known))
     return _arrays(made)
+
+
+def word_counts_of(words: WordColumns, least: int) -> dict[str, Array]:
+    """Return how often words were typed, and how many queries end with them (`engine/store/word_counts.h`).
+
+    Of a large log, only the most frequent words are counted; the others seem to have been typed once.
+    """
+    typed = np.where(words.typed >= least, words.typed, 0)
+    while np.count_nonzero(typed) > _MOST_COUNTED:
+        least += 1
+        typed = np.where(typed >= least, typed, 0)
+    listed = words.words
+    return {"words.counts": Array("U32", import_engine().word_counts(listed.text, listed.begin, typed, words.ended))}
 
 
 def word_forms_of(words: WordColumns) -> dict[str, Array]:

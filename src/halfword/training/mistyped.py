@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from halfword.core.metrics import SHORTEST_PREFIX
 from halfword.core.model_file import Array
@@ -35,27 +36,38 @@ _TIMES = 2  # prefixes of each pair
 _OFTEN = 5  # what was meant is new, but each of its other words was typed so often,
 _FACTOR = 20  # and so many times as often as the words mistyped,
 _TRAIN_FACTOR = 5  # or so many times in the train split, where the mistake itself was counted
+_COUNTED = 3.8  # times that mistyped prefixes count for each row that the next one corrects: what natural rows may
+# lose by corrections is a choice (docs/research/typos.md)
+_LEAST_SHARE = 0.06  # what they count at least for each natural prefix, since few logs tell what people correct
 _MOST_STEPS = 200_000  # from query to query in the train split's sessions that are looked at
 _MOST_WORDS = 3  # that a mistake may befall: two mistakes are in two spaces at most
 
 
 def learn_belief(path: Path, data: Dataset, channel: Channel) -> dict[str, Array]:
     """Return how far corrections are believed, fitted to what a model file makes of validation rows."""
-    natural, mistyped = belief_rows(data, channel)
-    rows = read_rows(load(path, cache=False), natural, mistyped)
+    rows = read_rows(load(path, cache=False), *belief_rows(data, channel))
     fitted = {part: fit_belief(BeliefWeights.read(part), rows, glance=part == "glance") for part in PARTS}
     return {name: array for part, weights in fitted.items() for name, array in weights.arrays(part).items()}
 
 
-def belief_rows(data: Dataset, channel: Channel) -> tuple[list[Asked], list[Asked]]:
-    """Return natural and mistyped prefixes of the validation split, each with the query that was meant."""
+class BeliefRows(NamedTuple):
+    """Prefixes of the validation split, each with the query that was meant."""
+
+    natural: list[Asked]
+    mistyped: list[Asked]
+    share: float  # what the mistyped ones count for each natural one
+
+
+def belief_rows(data: Dataset, channel: Channel) -> BeliefRows:
+    """Return natural and mistyped prefixes; the more rows are corrected by the next one, the more mistakes count."""
     chance, counts = random.Random(4), data.table(Split.TRAIN)
     often = word_counts(counts)
     pairs = list(corrections(data.sessions(Split.VALID), counts, often))
     rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY]
     natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
     mistakes = list(train_mistakes(islice(steps_of(data, counts), _MOST_STEPS), counts, often))
-    return natural, _mistyped(pairs, mistakes, rows, channel, chance)
+    share = max(_LEAST_SHARE, _COUNTED * len(pairs) / max(len(rows), 1))
+    return BeliefRows(natural, _mistyped(pairs, mistakes, rows, channel, chance), share)
 
 
 def corrections(

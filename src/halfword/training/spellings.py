@@ -23,7 +23,7 @@ The probability of a query by other spellings:
    text that equals q or the prefix is not offered.
 
 A domain that the prefix has already begun is part of the rest. No domain is added to a text that ends with one, or with
-punctuation other than a dot.
+punctuation other than a dot, nor to one with a character of a script that is written without spaces.
 """
 
 from collections import Counter

@@ -141,8 +141,8 @@ def _with_all_rows(
 
 def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
     background = None
-    if learned.standing is not None:
-        path, known = learned.standing.background.path, learned.standing.background.header.card
+    if learned.background is not None:
+        path, known = learned.background.path, learned.background.header.card
         background = BackgroundCard(name=path.name, date=known.date, note=known.note, licence=known.licence)
     return Card(
         halfword=__version__,
@@ -182,9 +182,17 @@ def _word_arrays(
     table: QueryTable, often: QueryTable, data: Dataset, learned: Learned, options: TrainOptions
 ) -> dict[str, Array]:
     """Return what is known of the words of a table, and of its queries that are kept."""
-    from halfword.training.from_table import WordColumns, spellings_of, word_forms_of, word_list_of, word_tree_of
+    from halfword.training.from_table import (
+        WordColumns,
+        spellings_of,
+        word_counts_of,
+        word_forms_of,
+        word_list_of,
+        word_tree_of,
+    )
     from halfword.training.other_order import learn_order
     from halfword.training.pinyin import learn_pinyin
+    from halfword.training.word_tree import others_tree
 
     words = WordColumns.of(table)
     kept = words if often is table else WordColumns.of(often)
@@ -192,8 +200,10 @@ def _word_arrays(
     return (
         spellings_of(often, kept, read_blocklist(SHIPPED, profile=data.profile))
         | word_list_of(words, known, options.least_count)
+        | word_counts_of(words, options.least_count)
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
+        | others_tree(learned.background.word_counts() if learned.background is not None else {})
         | learn_order(often)
         | learn_pinyin(often)
     )

@@ -33,5 +33,20 @@ def word_tree(counts: Mapping[str, int], background: Collection[str] = (), least
     for word in background:
         if may_be_mistyped(word):
             words.setdefault(word, 1)
+    return _arrays(words)
+
+
+def others_tree(counts: Mapping[str, int]) -> dict[str, Array]:
+    """Return the words of other people, those who typed the background, as arrays of a tree of their own.
+
+    A rare word of the log that others type, too, is seldom a mistake.
+    """
+    words = {word: min(count, _LARGEST_COUNT) for word, count in counts.items() if may_be_mistyped(word)}
+    return (
+        {name.replace("words.tree.", "words.others."): array for name, array in _arrays(words).items()} if words else {}
+    )
+
+
+def _arrays(words: Mapping[str, int]) -> dict[str, Array]:
     arrays = import_engine().word_tree_arrays(sorted(words.items()))
     return {name: Array(dtype, data) for name, (dtype, data) in arrays.items()}

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Protocol
 
@@ -29,6 +30,18 @@ class Answerer(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _Held:
+    """The memory of a connection."""
+
+    size: int  # bytes
+    since: float  # when it began to hold some
+
+    def cost(self, now: float) -> float:
+        """Return what it has cost so far."""
+        return self.size * (now - self.since)
+
+
 class Connections:
     """Accepts, counts, and ends connections. Belongs to one event loop."""
 
@@ -42,7 +55,7 @@ class Connections:
         self.stopping = False
         self._most = most
         self._open: OrderedDict[Connection, None] = OrderedDict()  # the one that was silent for longest comes first
-        self._held: dict[Connection, int] = {}  # bytes; the one that has held some for longest comes first
+        self._held: dict[Connection, _Held] = {}  # the one that has held some for longest comes first
         self._total = 0
 
     def __len__(self) -> int:
@@ -66,17 +79,29 @@ class Connections:
     def remove(self, connection: Connection) -> None:
         """Forget a connection that has ended."""
         self._open.pop(connection, None)
-        self._total -= self._held.pop(connection, 0)
+        self._release(connection)
 
-    def count(self, connection: Connection, held: int) -> None:
-        """Note how many bytes a connection holds; if all hold too many, the one that did for longest is closed."""
-        self._total += held - self._held.pop(connection, 0) if not held else held - self._held.get(connection, 0)
-        if held:
-            self._held[connection] = held
+    def count(self, connection: Connection, size: int) -> None:
+        """Note how many bytes a connection holds; if all hold too many, the one that cost most so far is closed.
+
+        What one costs is its bytes times the seconds for which it has held some. So those who hold much for long go
+        first, not who has sent a small request a moment earlier.
+        """
+        if not size:
+            self._release(connection)
+            return
+        held = self._held.setdefault(connection, _Held(0, self.clock()))
+        self._total += size - held.size
+        held.size = size
         while self._total > MOST_HELD:
-            first = next(iter(self._held))
-            self._total -= self._held.pop(first)
-            first.drop()
+            now = self.clock()
+            dearest = max(self._held, key=lambda each: self._held[each].cost(now))
+            self._release(dearest)
+            dearest.drop()
+
+    def _release(self, connection: Connection) -> None:
+        held = self._held.pop(connection, None)
+        self._total -= held.size if held else 0
 
     async def sweep_forever(self) -> None:
         """Close connections of clients that are too slow, and keep the date right."""
