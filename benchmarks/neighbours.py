@@ -55,10 +55,10 @@ def fitted_on(twin: Path, data: Dataset, output: Path) -> dict[str, float]:
 
 
 def weights_in(arrays: dict[str, Array]) -> RankerWeights:
-    """Return the weights of the ranker in a model file."""
+    """Return the weights of the ranker in a model file; features that it lacks have none."""
     values = {each.name: np.frombuffer(arrays[f"ranker.{each.name}"].data, "<f4") for each in fields(RankerWeights)}
     values["hidden"] = values["hidden"].reshape(-1, len(values["mean"]))
-    return RankerWeights(**values)
+    return RankerWeights(**values).widened()
 
 
 def main() -> None:
