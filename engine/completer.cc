@@ -199,11 +199,15 @@ Proposals Completer::gather_corrected(const Reading& correction, const Session& 
 /// it is how they are typed in Latin letters.
 void Completer::add_other_known(const Request& request, const LiveState* live, Branch& as_typed) const {
   const std::string& typed = request.typed;
+  const PrefixFacts& facts = as_typed.proposals.facts;
   const CurrentQueries current(*popular_, nullptr, live);
-  if (request.options.any_order && other_order_ && !current.are_begun(typed, policy_.reordered_most_queries)) {
+  const auto are_begun = [&](double least) {
+    return current.are_begun(typed, least, {std::min(facts.first, facts.last), facts.last});
+  };
+  if (request.options.any_order && other_order_ && !are_begun(policy_.reordered_most_queries)) {
     add_known(other_order_->find(typed, policy_), policy_.reordered_log_probability, live, as_typed);
   }
-  if (request.options.fold && pinyin_ && !current.are_begun(typed, policy_.pinyin_most_queries)) {
+  if (request.options.fold && pinyin_ && !are_begun(policy_.pinyin_most_queries)) {
     add_known(pinyin_->find(typed, policy_), policy_.pinyin_log_probability, live, as_typed);
   }
 }

@@ -18,8 +18,9 @@ constexpr std::size_t backoff_codes = 256;
 constexpr std::size_t word_bits = 64;
 constexpr std::size_t most_listed = 64;         // pieces listed after each piece: seldom are more of them of use
 constexpr std::size_t all_listed = 128 * 1024;  // and after all pieces, so that a large vocabulary loads as fast
-constexpr std::size_t largest_table = 8 * 1024 * 1024;  // pairs of pieces that are indexed, in 2 MB
-constexpr float slack = 1.0F + 1e-5F;                   // for what rounding takes from a bound
+constexpr std::size_t largest_table = 8 * 1024 * 1024;    // pairs of pieces that are indexed, in 2 MB
+constexpr std::size_t most_pair_codes = 4 * 1024 * 1024;  // pairs of pieces whose gains are listed, a byte each
+constexpr float slack = 1.0F + 1e-5F;                     // for what rounding takes from a bound
 
 void require(bool fits, const std::string& what) {
   if (!fits) throw ModelFileError("the n-gram memory is damaged (" + what + "); train it again");
@@ -255,6 +256,25 @@ void Ngram::index_pairs() {
   }
 }
 
+/// List what each pair of pieces gains, so that one read tells it, where there is room for it.
+void Ngram::list_pair_gains() {
+  const bool fits = code_bits_ < 8 && vocabulary() * vocabulary() <= most_pair_codes;
+  if (children_.empty() || !fits) return;
+  const Level& level = levels_.front();
+  pair_gains_.assign(1, 0.0F);
+  pair_gains_.insert(pair_gains_.end(), level.gains.begin(), level.gains.end());
+  pair_codes_.resize(vocabulary() * vocabulary());
+  const std::uint32_t mask = (1U << code_bits_) - 1;
+  for (PieceId piece = 0; piece < vocabulary(); ++piece) {
+    const NgramContext& context = first_[piece];
+    for (std::uint32_t node = context.first; node < context.last; ++node) {
+      const std::uint32_t entry = level.narrow.empty() ? level.wide[node] : level.narrow[node];
+      if (entry >> code_bits_ >= vocabulary()) continue;  // of a damaged file
+      pair_codes_[piece * vocabulary() + (entry >> code_bits_)] = static_cast<std::uint8_t>((entry & mask) + 1);
+    }
+  }
+}
+
 /// The number of the n-gram of two pieces, or `absent`.
 std::uint32_t Ngram::find_pair(PieceId piece, PieceId next) const {
   const PairWord& word = pairs_[piece * (pairs_.size() / vocabulary()) + next / word_bits];
@@ -265,6 +285,7 @@ std::uint32_t Ngram::find_pair(PieceId piece, PieceId next) const {
 
 void Ngram::list_likely() {
   index_pairs();
+  list_pair_gains();
   listed_ = children_.empty() ? 0 : std::min({most_listed, vocabulary() - 1, all_listed / vocabulary()});
   lists_.resize(vocabulary() * listed_);
   std::vector<LikelyPiece> likely;
@@ -478,6 +499,7 @@ float Ngram::probability(const NgramState& state, PieceId piece) const {
 
 /// The gain of a piece after a context that has n-grams; 0 if none of them goes on with it.
 float Ngram::gain_of(std::size_t index, const NgramState& state, PieceId piece) const {
+  if (index == 0 && !pair_codes_.empty()) return pair_gains_[pair_codes_[state.last * vocabulary() + piece]];
   const std::uint32_t node = find(index, state, piece);
   if (node == absent) return 0.0F;
   const Level& level = levels_[index];

@@ -193,6 +193,7 @@ class Ngram {
   NgramContext weighed(std::size_t length, const Found& found, float peak_of_shorter) const;
   NgramContext before_only_child(std::size_t length, const Found& found, float peak_of_shorter) const;
   void index_pairs();
+  void list_pair_gains();
   std::uint32_t find_pair(PieceId piece, PieceId next) const;
   std::uint32_t find(std::size_t level, const NgramState& state, PieceId piece) const;
   float gain_of(std::size_t index, const NgramState& state, PieceId piece) const;
@@ -213,13 +214,15 @@ class Ngram {
   std::uint32_t code_bits_ = 0;
   std::span<const float> unigram_;
   std::span<const float> backoffs_;
-  std::vector<Level> levels_;        // levels_[i] holds the n-grams of order i + 2
-  std::vector<Children> children_;   // children_[i] holds the children of the n-grams of order i + 1
-  std::vector<NgramContext> first_;  // the contexts of one piece, by piece
-  std::vector<PieceId> by_unigram_;  // all pieces, the most frequent first
-  std::vector<PairWord> pairs_;      // by piece: all others, 64 at a time; empty where it would be too large
-  std::size_t listed_ = 0;           // pieces listed after each piece
-  std::vector<LikelyPiece> lists_;   // by piece: the likeliest after it alone, best first
+  std::vector<Level> levels_;             // levels_[i] holds the n-grams of order i + 2
+  std::vector<Children> children_;        // children_[i] holds the children of the n-grams of order i + 1
+  std::vector<NgramContext> first_;       // the contexts of one piece, by piece
+  std::vector<PieceId> by_unigram_;       // all pieces, the most frequent first
+  std::vector<PairWord> pairs_;           // by piece: all others, 64 at a time; empty where it would be too large
+  std::vector<std::uint8_t> pair_codes_;  // by piece and next piece: a place in `pair_gains_`; empty like `pairs_`
+  std::vector<float> pair_gains_;         // 0 for pairs that are no n-gram, then the gain of each code
+  std::size_t listed_ = 0;                // pieces listed after each piece
+  std::vector<LikelyPiece> lists_;        // by piece: the likeliest after it alone, best first
 };
 
 }  // namespace halfword

@@ -11,20 +11,6 @@ void Frontier::reset(std::size_t beam) {
   beam_ = beam;
 }
 
-std::optional<Child> Frontier::offer(std::size_t length, const Child& child) {
-  Level& level = level_at(length);
-  std::vector<Child>& waiting = level.waiting;
-  if (level.taken + waiting.size() < beam_) {
-    waiting.insert(std::lower_bound(waiting.begin(), waiting.end(), child), child);
-    return std::nullopt;
-  }
-  if (waiting.empty() || !(waiting.front() < child)) return child;
-  const Child worst = waiting.front();
-  const auto place = std::lower_bound(waiting.begin() + 1, waiting.end(), child);
-  *std::move(waiting.begin() + 1, place, waiting.begin()) = child;
-  return worst;
-}
-
 double Frontier::threshold(std::size_t length) const {
   if (length >= used_) return -std::numeric_limits<double>::infinity();
   const Level& level = levels_[length];

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "lm/pieces.h"
+#include "sort.h"
 
 namespace halfword {
 
@@ -38,8 +38,19 @@ class Frontier {
   /// Forget everything; `beam` children of a length are taken at most.
   void reset(std::size_t beam);
 
-  /// Let a child wait among those of `length` pieces, if it has a place there; return what has lost its place.
-  std::optional<Child> offer(std::size_t length, const Child& child);
+  /// Let children wait among those of `length` pieces: the best of both, as many as have a place. `lose` is called with
+  /// each of the others. The children are put in order, and there are no more of them than there is room for.
+  template <typename Lose>
+  void offer(std::size_t length, std::vector<Child>& children, const Lose& lose) {
+    sort_list(children);
+    Level& level = level_at(length);
+    std::vector<Child>& waiting = level.waiting;
+    merged_.resize(waiting.size() + children.size());
+    std::merge(waiting.begin(), waiting.end(), children.begin(), children.end(), merged_.begin());
+    const std::size_t lost = merged_.size() - std::min(merged_.size(), beam_ - level.taken);
+    for (std::size_t i = 0; i < lost; ++i) lose(merged_[i]);
+    waiting.assign(merged_.begin() + static_cast<std::ptrdiff_t>(lost), merged_.end());
+  }
 
   /// What a child of `length` pieces must exceed to have a place.
   double threshold(std::size_t length) const;
@@ -99,6 +110,7 @@ class Frontier {
   }
 
   std::vector<Level> levels_;  // by length; one that was used stays, for its memory
+  std::vector<Child> merged_;
   std::size_t used_ = 0;
   std::size_t beam_ = 0;
 };

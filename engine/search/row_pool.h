@@ -41,8 +41,8 @@ class RowPool {
   /// How many rows there had to be room for since the last reset.
   std::size_t size() const { return blocks_ << shift_; }
 
-  /// One use more of a row.
-  void use(std::uint32_t row) { ++uses_[row]; }
+  /// More uses of a row.
+  void use(std::uint32_t row, std::uint32_t more) { uses_[row] += more; }
 
   /// One use less of a row.
   void release(std::uint32_t row) {

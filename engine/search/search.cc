@@ -37,6 +37,7 @@ struct Buffers {
   std::vector<Child*> unread;
   std::vector<Hypothesis> hypotheses;
   std::vector<std::vector<float>> allowed;  // log-probabilities of the pieces that each start may go on with
+  std::vector<Child> children;              // of one hypothesis
   std::vector<PieceId> chosen;              // of the hypothesis whose text is put together
   std::string text;
   Finished finished;
@@ -111,7 +112,7 @@ class Search {
   void take(std::size_t length);
   void expand_all(std::uint32_t parent, std::size_t length);
   void expand_start(std::uint32_t start);
-  void offer(std::size_t length, const Child& child);
+  void offer_children(std::uint32_t parent, std::size_t length);
   void drop(const Child& child);
   const std::string& text_of(const Hypothesis& hypothesis) const;
   bool in_time();
@@ -251,24 +252,39 @@ void Search::expand_all(std::uint32_t parent, std::size_t length) {
   const Hypothesis& hypothesis = buffers_.hypotheses[parent];
   const double threshold = std::max(bound(), frontier_.threshold(length));
   const std::uint8_t choice = hypothesis.after_space ? Pieces::after_space : Pieces::not_after_space;
+  std::vector<Child>& children = buffers_.children;
+  children.clear();
   for (const LikelyPiece& likely : reader_.find_likely(hypothesis.row, {threshold - hypothesis.score, room, choice})) {
-    offer(length, {hypothesis.score + likely.value, parent, likely.piece});
+    const double score = hypothesis.score + likely.value;
+    if (score >= threshold) children.push_back({score, parent, likely.piece});
   }
+  offer_children(parent, length);
 }
 
 /// Offer the children of a start that begin with its tail.
 void Search::expand_start(std::uint32_t start) {
   const std::span<const PieceId> allowed = pieces_.beginning_with(starts_[start].tail);
+  const double threshold = std::max(bound(), frontier_.threshold(1));
+  std::vector<Child>& children = buffers_.children;
+  children.clear();
   for (std::size_t i = 0; i < allowed.size(); ++i) {
-    offer(1, {starts_[start].score + buffers_.allowed[start][i], start, allowed[i]});
+    const double score = starts_[start].score + buffers_.allowed[start][i];
+    if (score >= threshold) children.push_back({score, start, allowed[i]});
   }
+  const std::size_t room = frontier_.room(1);
+  if (children.size() > room) {
+    const auto better = [](const Child& left, const Child& right) { return right < left; };
+    std::nth_element(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(room), children.end(), better);
+    children.resize(room);
+  }
+  offer_children(start, 1);
 }
 
-/// Let a child wait if it is good enough; its parent's row is needed until it is read.
-void Search::offer(std::size_t length, const Child& child) {
-  if (!(child.score >= bound())) return;
-  rows_.use(buffers_.hypotheses[child.parent].row);
-  if (const std::optional<Child> lost = frontier_.offer(length, child)) drop(*lost);
+/// Let the children of a hypothesis wait, as many as are good enough; its row is needed until all of them are read.
+void Search::offer_children(std::uint32_t parent, std::size_t length) {
+  if (buffers_.children.empty()) return;
+  rows_.use(buffers_.hypotheses[parent].row, static_cast<std::uint32_t>(buffers_.children.size()));
+  frontier_.offer(length, buffers_.children, [this](const Child& lost) { drop(lost); });
 }
 
 /// Forget a child that was waiting.

@@ -218,8 +218,8 @@ std::vector<TypedQuery> CurrentQueries::best_folded(std::string_view key, std::s
       });
 }
 
-bool CurrentQueries::are_begun(std::string_view prefix, double least) const {
-  const auto [first, last] = popular_.range_of(prefix);
+bool CurrentQueries::are_begun(std::string_view prefix, double least, std::pair<std::size_t, std::size_t> range) const {
+  const auto [first, last] = range;
   double found = static_cast<double>(last - first);
   if (live_ == nullptr) return found >= least;
   for (const auto& [from, to] : live_->skipped) {

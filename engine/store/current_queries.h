@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "store/folded.h"
@@ -34,8 +35,11 @@ class CurrentQueries {
   /// The `count` most typed queries that are not their own key and have a key that begins with `key`.
   std::vector<TypedQuery> best_folded(std::string_view key, std::size_t count) const;
 
-  /// Whether so many different queries begin with `prefix`.
-  bool are_begun(std::string_view prefix, double least) const;
+  /// Whether so many different queries begin with `prefix`; `range` is where those of the log lie, if that is known.
+  bool are_begun(std::string_view prefix, double least) const {
+    return are_begun(prefix, least, popular_.range_of(prefix));
+  }
+  bool are_begun(std::string_view prefix, double least, std::pair<std::size_t, std::size_t> range) const;
 
   /// Whether any query of this moment is not its own key.
   bool holds_folded() const { return folded_ != nullptr || (live_ != nullptr && !live_->folded.empty()); }

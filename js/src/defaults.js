@@ -47,8 +47,8 @@ export const CONTEXT = {
  * @type {Record<string, [number, number, number]>} */
 export const POLICY = {
   many_queries: [10.0, 0.0, 1000000.0],
-  beam_factor_none: [4.0, 0.01, 100.0],
-  beam_factor_few: [2.0, 0.01, 100.0],
+  beam_factor_none: [2.5, 0.01, 100.0],
+  beam_factor_few: [1.5, 0.01, 100.0],
   beam_factor_many: [0.8, 0.01, 100.0],
   widest_beam: [1000.0, 1.0, 1000.0],
   haste_none: [0.25, 0.0, 100.0],
@@ -58,7 +58,7 @@ export const POLICY = {
   read_limit_per_beam: [4.0, 0.0, 10000.0],
   enough_repeats: [1.5, 0.0, 1000000000.0],
   longest_searched: [1024.0, 0.0, 100000.0],
-  surplus_factor: [1.0, 0.0, 10.0],
+  surplus_factor: [0.5, 0.0, 10.0],
   companions_most_queries: [9.0, 0.0, 1000000.0],
   companions_half_trust: [5.0, 0.001, 1000000.0],
   companions_most_words: [20.0, 1.0, 100.0],

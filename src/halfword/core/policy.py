@@ -19,8 +19,8 @@ class Policy:
 
     # The number of different queries that go on from the prefix decides how hard the search works (measured).
     many_queries: float = 10.0  # from here on there are many, and what the search misses hardly matters
-    beam_factor_none: float = 4.0  # the beam is so many times wider where no query goes on from the prefix,
-    beam_factor_few: float = 2.0  # where few do,
+    beam_factor_none: float = 2.5  # the beam is so many times wider where no query goes on from the prefix,
+    beam_factor_few: float = 1.5  # where few do,
     beam_factor_many: float = 0.8  # and where many do
     widest_beam: float = 1000.0  # but no wider than this
     haste_none: float = 0.25  # SearchOptions.haste in the same three cases
@@ -32,7 +32,7 @@ class Policy:
     enough_repeats: float = 1.5  # it knows enough where queries were typed more often than this on average
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
-    surplus_factor: float = 1.0  # proposals of the search beyond the answers asked for, as a multiple of these
+    surplus_factor: float = 0.5  # proposals of the search beyond the answers asked for, as a multiple of these
     companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
@@ -99,8 +99,8 @@ class Policy:
     )
     # on from the prefix: two queries of the log; fitted. 1: it makes no difference
     invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
-    odd_min_probability: float = 0.0  # the same for one that reads oddly: its words were never typed together, or it
-    # stops after a word that joins others; fitted
+    odd_min_probability: float = 0.0  # the same for one that reads oddly, if it stands first: its words were never
+    # typed together, or it stops after a word that joins others; times the root of its rank, if it stands lower; fitted
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # a near-duplicate of a likelier suggestion is shown if it was typed so often
 
