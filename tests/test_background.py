@@ -223,6 +223,16 @@ def test_without_a_background_the_log_stands_alone(tmp_path: Path) -> None:
     assert "words.others.letter" not in read_header(output).places
 
 
+def test_beside_pieces_that_it_does_not_have_only_the_words_of_a_background_count(tmp_path: Path) -> None:
+    data, base, output = open_dataset(write_log(tmp_path / "log", ENGLISH)), tmp_path / "base", tmp_path / "my.halfword"
+    train(data, base, TrainOptions(parts=MEMORY, background=NO_BACKGROUND))
+    card = train(data, output, TrainOptions(parts=MEMORY, base=base))
+    assert card.background is not None
+    assert card.parts.ngram is not None
+    assert not card.parts.ngram.background_weights
+    assert "words.others.letter" in read_header(output).places
+
+
 def test_a_log_in_a_language_that_the_background_does_not_know_trains_as_before(tmp_path: Path) -> None:
     data = open_dataset(write_log(tmp_path / "log", CHINESE))
     paths = tmp_path / "with.halfword", tmp_path / "without.halfword"

@@ -1,6 +1,7 @@
 """What is shown: likely suggestions, real words, nothing twice in different clothes."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from halfword import load
 from halfword.core.errors import OptionError
 from halfword.core.model_file import write_model
 from halfword.core.options import UNFILTERED
-from halfword.core.policy import DEFAULT_POLICY
+from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.verify import read_arrays
 from halfword.core.words import words_in
 from halfword.search.model import PARTS, import_engine
@@ -77,19 +78,24 @@ def test_what_reads_oddly_is_shown_only_if_it_is_likely_or_all_is_asked_for(tmp_
         write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, words=True, spread=0.7, policy=policy))
     )
     together = PlainCompanions(list(TYPED))
-    hidden = 0
+    hidden = strange = 0
     for prefix in PREFIXES:
         everything, shown = model.complete(prefix, UNFILTERED, count=50), model.complete(prefix, count=50)
         fine = [
             each
             for each in everything
             if each.text in TYPED
-            or each.score >= np.log(0.02)
             or not (together.is_apart(each.text, len(prefix), policy) or together.is_unfinished(each.text, policy))
         ]
-        assert [each for each in shown if each in everything] == fine
-        hidden += len(everything) - len(fine)
-    assert hidden > 0
+        likely = sorted(shown, key=lambda each: -each.score)
+        odd = [(rank, each) for rank, each in enumerate(likely, 1) if each in everything and each not in fine]
+        assert all(each in shown for each in fine)
+        assert all(
+            each.score >= np.log(0.02 * np.sqrt(rank)) for rank, each in odd
+        )  # the lower it stands, the likelier
+        hidden += len(everything) - len(fine) - len(odd)
+        strange += len(odd)
+    assert hidden > 0 < strange
 
 
 def test_the_least_probability_of_the_policy_counts_unless_another_is_asked_for(tmp_path: Path) -> None:
@@ -242,26 +248,43 @@ def test_few_rows_are_not_trusted_to_tell_how_many_words_are_invented() -> None:
     assert few.invented_min_probability > many.invented_min_probability
 
 
-def test_at_most_a_quarter_of_the_suggestions_read_oddly_if_that_costs_little() -> None:
+def shown_by(policy: Policy, made: Offers, probabilities: np.ndarray) -> list[tuple[int, int]]:
+    """Return the places of what is shown, with their ranks, by the rules as they are told."""
+    shown = []
+    for begin, end in pairwise(made.first.tolist()):
+        rank = 1
+        for place in sorted(range(begin, end), key=lambda place: -probabilities[place]):
+            least = policy.odd_min_probability * np.sqrt(rank) if made.evidence[place, -1] else 0.0
+            if probabilities[place] >= max(policy.min_probability, least) and rank <= 10:
+                shown.append((place, rank))
+                rank += 1
+    return shown
+
+
+def test_at_most_a_fifth_of_the_suggestions_read_oddly_if_that_costs_little() -> None:
     made, probabilities, chosen = random_offers()
-    made.evidence[:, -1] = chosen | (probabilities < 0.02)
+    made.evidence[:, -1] = (chosen & (np.arange(len(chosen)) % 4 > 0)) | (probabilities < 0.02)
     policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(len(probabilities), bool), 3000)
     odd = made.evidence[:, -1] > 0
-    shown = (probabilities >= policy.min_probability) & (~odd | (probabilities >= policy.odd_min_probability))
     assert odd[probabilities >= policy.min_probability].mean() > 0.4
-    assert 0.2 < odd[shown].mean() <= 0.25
+    assert 0.15 < odd[[place for place, _ in shown_by(policy, made, probabilities)]].mean() <= 0.2
 
 
 def test_what_reads_oddly_is_not_left_out_at_any_price() -> None:
     made, probabilities, _ = random_offers()
     made.evidence[:, -1] = 1.0  # as in a log that knows nothing
     policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(len(probabilities), bool), 3000)
-    assert policy.min_probability < policy.odd_min_probability < 0.05
-    assert probabilities[probabilities >= policy.odd_min_probability].sum() > 0.8 * probabilities.sum()
+    assert 0 < policy.odd_min_probability < 0.05
+    everything = replace(policy, odd_min_probability=0.0)
+    kept, all_of_it = (
+        sum(probabilities[place] / rank for place, rank in shown_by(each, made, probabilities))
+        for each in (policy, everything)
+    )
+    assert 0.97 * all_of_it <= kept < 0.99 * all_of_it
 
 
 def test_a_log_that_reads_well_pays_nothing() -> None:
     made, probabilities, chosen = random_offers()
-    made.evidence[:, -1] = chosen & (np.arange(len(chosen)) % 2 == 0)  # less than a quarter
+    made.evidence[:, -1] = chosen & (np.arange(len(chosen)) % 2 == 0)  # fewer than a fifth
     policy = fit_showing(DEFAULT_POLICY, made, probabilities, np.zeros(len(probabilities), bool), 3000)
-    assert policy.odd_min_probability == policy.min_probability
+    assert policy.odd_min_probability == 0

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -38,9 +39,9 @@ class Admission {
     const double least = ranked.request.typed.empty() ? 0.0 : policy.min_probability;
     floor_ = by_policy ? std::min(std::log(least), common_floor(policy, ranked.proposals.facts))
                        : std::log(options.min_probability);
-    apart_floor_ = by_policy ? std::log(policy.odd_min_probability) : floor_;
+    odd_floor_ = by_policy ? std::log(policy.odd_min_probability) : -std::numeric_limits<double>::infinity();
     // What is common may stop after any word: it is the beginning of many queries.
-    unfinished_floor_ = by_policy ? std::min(apart_floor_, common_floor(policy, ranked.proposals.facts)) : apart_floor_;
+    common_floor_ = common_floor(policy, ranked.proposals.facts);
     everything_ = by_policy ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
     never_ = options.invent == Invent::never;
@@ -54,11 +55,12 @@ class Admission {
 
   bool likely(std::size_t place) const { return ranked_.scores[place] >= floor_; }
 
-  bool admits(std::size_t place) const {
+  /// Whether a proposal may be shown below `above` others.
+  bool admits(std::size_t place, std::size_t above) const {
     const Proposal& proposal = ranked_.proposals.list()[place];
     const bool holds_all_words = proposal.session.copied_words > 0.0 && proposal.session.new_words == 0.0;
     if (proposal.count > 0.0 || holds_all_words) return true;  // what this person typed is not invented
-    if (is_odd(proposal, ranked_.scores[place])) return false;
+    if (is_too_odd(proposal, ranked_.scores[place], above)) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;
@@ -68,19 +70,21 @@ class Admission {
   }
 
  private:
-  /// Whether a proposal reads too oddly for its score.
-  bool is_odd(const Proposal& proposal, double score) const {
-    if (ranked_.companions == nullptr) return false;
-    if (score < apart_floor_ && ranked_.companions->is_apart(proposal.text, proposal.matched, policy_)) return true;
-    return score < unfinished_floor_ && ranked_.companions->is_unfinished(proposal.text, policy_);
+  /// Whether a proposal reads too oddly for its score. It must be as likely as a number times the root of its rank: the
+  /// lower it stands, the less it is worth.
+  bool is_too_odd(const Proposal& proposal, double score, std::size_t above) const {
+    const double floor = odd_floor_ + 0.5 * std::log(static_cast<double>(above + 1));
+    if (ranked_.companions == nullptr || score >= floor) return false;
+    if (ranked_.companions->is_apart(proposal.text, proposal.matched, policy_)) return true;
+    return score < common_floor_ && ranked_.companions->is_unfinished(proposal.text, policy_);
   }
 
   const Ranked& ranked_;
   const Policy& policy_;
   const Lexicon& words_;
   double floor_;
-  double apart_floor_;
-  double unfinished_floor_;
+  double odd_floor_;
+  double common_floor_;
   double invented_floor_;
   bool everything_;
   bool never_;
@@ -108,7 +112,7 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
   std::vector<std::size_t> chosen;
   for (const std::size_t place : by_likelihood(ranked)) {
     if (chosen.size() == most || !admission.likely(place)) break;
-    if (!admission.admits(place)) continue;
+    if (!admission.admits(place, chosen.size())) continue;
     const Proposal& proposal = ranked.proposals.list()[place];
     const bool is_new = shown.add(proposal.text);
     if (is_new || admission.everything() || proposal.count >= policy.often_typed) chosen.push_back(place);

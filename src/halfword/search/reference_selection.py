@@ -54,14 +54,15 @@ def select(
 
     Who has typed nothing (`empty`) asks for what is popular, however small its share is. A text that is common among
     all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely. It may
-    stop after any word, but its words must go together.
+    stop after any word, but its words must go together. What reads oddly must be the likelier, the lower it would
+    stand, because it is worth less there.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
-    least_apart = least_unfinished = policy.odd_min_probability if options.min_probability is None else 0.0
+    least_odd, common = policy.odd_min_probability if options.min_probability is None else 0.0, math.inf
     if options.min_probability is None and log_prefix < 0:
         common = policy.common_probability / math.exp(log_prefix)
-        least, least_unfinished = min(least, common), min(least_unfinished, common)
+        least = min(least, common)
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     shown: set[str] = set()
     chosen: list[str] = []
@@ -70,9 +71,8 @@ def select(
             break
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue
-        if not count_of(text) and math.exp(scores[text]) < least_apart and apart(text):
-            continue
-        if not count_of(text) and math.exp(scores[text]) < least_unfinished and unfinished(text):
+        unlikely = math.exp(scores[text]) < least_odd * math.sqrt(len(chosen) + 1)
+        if not count_of(text) and unlikely and (apart(text) or (math.exp(scores[text]) < common and unfinished(text))):
             continue
         form = plain_form(text)
         if form not in shown or everything or count_of(text) >= policy.often_typed:

@@ -1,6 +1,5 @@
 """What the parts of a model are built on: its pieces, its network, and the background that it stands on."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from halfword.search.model import import_engine, open_model_file
 from halfword.training.options import ORDER, TrainOptions
 
 if TYPE_CHECKING:  # they need NumPy, which a popularity index does not
-    from halfword.training.background import Standing
+    from halfword.training.background import Background, Standing
     from halfword.training.counted import Bounds
     from halfword.training.ngram import NgramOptions
     from halfword.training.pieces import Pieces
@@ -30,8 +29,8 @@ class Learned:
     parts: PartsCard
     pieces: "Pieces | None"  # what cuts queries
     writes: bool
-    standing: "Standing | None" = None  # the background, if there is one
-    others: Mapping[str, int] = field(default_factory=dict)  # its words, and how often they were typed
+    standing: "Standing | None" = None  # on the memory of the background, if there is one
+    background: "Background | None" = None  # whose words count
     newest: dict[str, Array] = field(default_factory=dict)  # the network after it has read all rows
     counts: Path | None = None  # n-grams that were counted before
 
@@ -47,13 +46,12 @@ def learn_pieces(data: Dataset, output: Path, options: TrainOptions, progress: P
     if options.base is not None:
         return _taken_over(data, output, options.base, options)
     standing = _standing(data, output, options, progress)
-    others = standing.background.word_counts() if standing is not None else {}
+    known = standing.background if standing is not None else None
     if "network" in options.parts:
-        return replace(_learn_network(data, output, options, progress, standing), others=others)
-    if standing is not None:
-        known = standing.background
+        return replace(_learn_network(data, output, options, progress, standing), background=known)
+    if known is not None:
         card = PartsCard(pieces=known.header.card.parts.pieces)
-        return Learned(known.part("pieces"), card, known.pieces, True, standing, others)
+        return Learned(known.part("pieces"), card, known.pieces, True, standing, known)
     progress(Event("learning the pieces"))
     return _own_pieces(data.table(Split.TRAIN), options)
 
@@ -125,7 +123,7 @@ def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) 
     network = (known.network or NetworkCard()) if "network" in parts else None
     pointer = known.pointer if "pointer.key" in arrays else None
     card = PartsCard(pieces=known.pieces or PiecesCard(), network=network, pointer=pointer)
-    standing, others = None, Counter[str]()
+    standing, counting = None, None
     if options.stands:
         background, rows = Background.open(options.background), data.rows(Split.VALID)
         if background.has_pieces_of(arrays):
@@ -133,8 +131,8 @@ def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) 
             memory = memory_options(options, len(counts))
             standing = stand_on(background, counts, rows, memory, bounds(output, options))
         if standing is not None or background.knows(rows):
-            others = background.word_counts()
-    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing, others)
+            counting = background
+    return Learned(arrays, card, Pieces.of(arrays, segment), True, standing, counting)
 
 
 def _learn_network(

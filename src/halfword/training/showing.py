@@ -19,32 +19,35 @@ _WORTH_A_GLANCE = 0.05  # a suggestion that is likelier is always shown: a new q
 _GLANCES: tuple[float, ...] = tuple(_CHOICES[_CHOICES <= _WORTH_A_GLANCE].tolist())
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
-_MOST_ODD = 1 / 4  # share of the suggestions that may read oddly, unless leaving more of them out
-_ODD_PRICE = 0.04  # costs more than this share of MRR
+_MOST_ODD = 1 / 5  # share of the suggestions that may read oddly, unless leaving more of them out
+_ODD_PRICE = 0.03  # costs more than this share of MRR
+_NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The proposals for many prefixes, the likeliest of each prefix first."""
+    """The proposals for many prefixes: a column for each prefix, the likeliest first."""
 
-    owner: np.ndarray  # the number of the prefix
-    probability: np.ndarray
+    probability: np.ndarray  # 0 where a list has ended
     invented: np.ndarray  # whether the text holds an invented word
     odd: np.ndarray  # whether it reads oddly
     size: int  # suggestions that are shown at most
-    rows: int  # a row is asked at several prefixes: those whose numbers leave the same remainder
+    rows: int  # a row of the log is asked at several prefixes: those whose numbers leave the same remainder
 
     def places(self, least: float, least_odd: float, least_invented: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return which proposals are shown, and the rank of each, from 1 on."""
-        likely = (self.probability >= least) & (~self.odd | (self.probability >= least_odd))
-        likely &= ~self.invented | (self.probability >= least_invented)
-        shown = np.flatnonzero(likely)
-        owner = self.owner[shown]
-        rank = np.arange(len(shown)) - np.searchsorted(owner, owner) + 1
-        fits = rank <= self.size
-        return shown[fits], rank[fits]
+        """Return which proposals are shown, and the rank of each of them, from 1 on."""
+        shown = self.probability >= max(least, _NO_PROPOSAL)
+        shown &= ~self.invented | (self.probability >= least_invented)
+        rank = np.zeros(shown.shape[1:], np.int64)
+        ranks = np.zeros(shown.shape, np.int64)
+        for place, likely in enumerate(shown):
+            likely &= ~self.odd[place] | (self.probability[place] >= least_odd * np.sqrt(rank + 1))
+            likely &= rank < self.size
+            rank += likely
+            ranks[place] = rank
+        return shown, ranks[shown]
 
     def worth(self, least: float, least_odd: float = 0.0, least_invented: float = 0.0) -> float:
         """Return what the shown proposals add to the sum of reciprocal ranks."""
@@ -54,13 +57,13 @@ class Page:
     def share_of_odd(self, least: float, least_odd: float, least_invented: float) -> float:
         """Return what share of shown proposals reads oddly."""
         shown, _ = self.places(least, least_odd, least_invented)
-        return float(self.odd[shown].sum() / max(len(shown), 1))
+        return float(self.odd[shown].sum() / max(shown.sum(), 1))
 
     def most_invented(self, least: float, least_odd: float, least_invented: float) -> float:
         """Return what share of shown proposals holds an invented word, at most: few rows tell it less exactly."""
         shown, _ = self.places(least, least_odd, least_invented)
-        row = self.owner[shown] % self.rows
-        number, holding = np.bincount(row, minlength=1), np.bincount(row, self.invented[shown], minlength=1)
+        row = np.arange(shown.shape[1]) % self.rows
+        number, holding = np.bincount(row, shown.sum(0)), np.bincount(row, (shown & self.invented).sum(0))
         share = holding.sum() / max(number.sum(), 1)
         error = np.sqrt(np.square(holding - share * number).sum()) / max(number.sum(), 1)  # of a ratio, by rows
         return float(share + _SURE * error)
@@ -92,6 +95,7 @@ def _least_invented(page: Page, least: float, least_odd: float) -> float:
 def _least_odd(page: Page, least: float) -> float:
     """Return how likely a suggestion that reads oddly must be: so that few do, or so that it does not cost too much.
 
+    One that stands lower must be likelier, by the root of its rank.
     The fewer suggestions are shown, the fewer of them may hold an invented word: that is part of the cost.
     """
 
@@ -101,8 +105,8 @@ def _least_odd(page: Page, least: float) -> float:
     def share(least_odd: float) -> float:
         return page.share_of_odd(least, least_odd, _least_invented(page, least, least_odd))
 
-    enough = (1 - _ODD_PRICE) * worth(least)
-    rising = [least, *(each for each in _GLANCES if each > least)]
+    enough = (1 - _ODD_PRICE) * worth(0.0)
+    rising = [0.0, *_GLANCES]
     affordable = rising[: bisect_left(rising, True, key=lambda each: worth(each) < enough)]
     place = bisect_left(affordable, True, key=lambda each: share(each) <= _MOST_ODD)
     return affordable[min(place, len(affordable) - 1)]
@@ -116,5 +120,13 @@ def with_common(policy: Policy, rows: int) -> Policy:
 def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Page:
     owner = np.repeat(np.arange(len(offers)), np.diff(offers.first))
     order = np.lexsort((-probabilities, owner))
-    odd = offers.evidence[order, -1] > 0
-    return Page(owner[order], probabilities[order], invented[order], odd, int(policy.page), rows)
+    place = np.arange(len(owner)) - offers.first[owner]
+    shape = (int(np.diff(offers.first).max(initial=0)), len(offers))
+
+    def in_lists(values: np.ndarray) -> np.ndarray:
+        made = np.zeros(shape, values.dtype)
+        made[place, owner] = values[order]
+        return made
+
+    odd = offers.evidence[:, -1] > 0
+    return Page(in_lists(probabilities), in_lists(invented), in_lists(odd), int(policy.page), rows)

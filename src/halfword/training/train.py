@@ -141,8 +141,8 @@ def _with_all_rows(
 
 def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
     background = None
-    if learned.standing is not None:
-        path, known = learned.standing.background.path, learned.standing.background.header.card
+    if learned.background is not None:
+        path, known = learned.background.path, learned.background.header.card
         background = BackgroundCard(name=path.name, date=known.date, note=known.note, licence=known.licence)
     return Card(
         halfword=__version__,
@@ -203,7 +203,7 @@ def _word_arrays(
         | word_counts_of(words, options.least_count)
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
-        | others_tree(learned.others)
+        | others_tree(learned.background.word_counts() if learned.background is not None else {})
         | learn_order(often)
         | learn_pinyin(often)
     )
