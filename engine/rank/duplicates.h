@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 namespace halfword {
 
@@ -15,10 +16,11 @@ std::string plain_form(std::string_view text);
 class Shown {
  public:
   /// Remember a text; false if a near-duplicate of it was remembered before.
-  bool add(std::string_view text) { return forms_.insert(plain_form(text)).second; }
+  bool add(std::string_view text);
 
  private:
-  std::unordered_set<std::string> forms_;
+  std::vector<std::size_t> hashes_;  // of the forms
+  std::vector<std::string> forms_;
 };
 
 }  // namespace halfword
