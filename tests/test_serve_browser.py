@@ -504,7 +504,7 @@ def test_a_page_with_a_box_of_its_own_sends_a_context(page: "Page", default_serv
     page.route(address, lambda route: route.fulfill(content_type="text/html", body=f"<!doctype html>{own}"))
     with page.expect_console_message(lambda message: message.type == "log") as said:
         page.goto(address)
-    assert said.value.text == "[cheap flights to paris]"
+    assert said.value.text.startswith("[cheap flights to paris")
 
 
 def test_only_the_last_ten_queries_are_kept(box: Box) -> None:
