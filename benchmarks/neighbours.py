@@ -58,7 +58,7 @@ def weights_in(arrays: dict[str, Array]) -> RankerWeights:
     """Return the weights of the ranker in a model file; features that it lacks have none."""
     values = {each.name: np.frombuffer(arrays[f"ranker.{each.name}"].data, "<f4") for each in fields(RankerWeights)}
     values["hidden"] = values["hidden"].reshape(-1, len(values["mean"]))
-    return RankerWeights(**values).widened()
+    return RankerWeights.of(values)
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ from halfword.search.reference_folding import Readings, folded_queries
 
 MARK = "▁"
 MOST_COPIED = 40  # pieces of an earlier query, its first ones
+_MOST_WORDS = 12  # of a query whose words count as typed together
 Vector = NDArray[np.float64]
 Segment = Callable[[str, int], list[list[int]]]  # escaped text, how many → its best segmentations
 
@@ -424,13 +425,13 @@ class PlainCompanions:
         return sum(word in words for words in self._queries)
 
     def _side_by_side(self, one: str, other: str) -> bool:
-        short = [words for words in self._in_order if len(set(words)) <= 12]
+        short = [words for words in self._in_order if len(set(words)) <= _MOST_WORDS]
         return one != other and any((one, other) in pairwise(words) for words in short)
 
     def _together(self, one: str, other: str) -> int:
         if one == other:
             return 0
-        return min(255, sum({one, other} <= words and len(words) <= 12 for words in self._queries))
+        return min(255, sum({one, other} <= words and len(words) <= _MOST_WORDS for words in self._queries))
 
 
 class PlainSpellings:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from halfword.core.model_file import Array
 from halfword.core.options import UNFILTERED, Typos
 from halfword.search.model import Model, engine_options, import_engine
+from halfword.training.new_features import widened
 from halfword.training.offers import Asked
 
 PRIOR = Path(__file__).parent.parent / "models" / "belief.json"
@@ -53,20 +54,10 @@ class BeliefWeights:
 
     @classmethod
     def read(cls, part: str, path: Path = PRIOR) -> Self:
-        """Read weights that were written as JSON, such as those that ship."""
+        """Read weights that were written as JSON, such as those that ship; features added since weigh nothing."""
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[part]
-        return cls(**{name: np.array(value, np.float64) for name, value in values.items()})._with_new_features()
-
-    def _with_new_features(self) -> Self:
-        """Return the same weights with none for features that they do not know."""
-        new = len(import_engine().belief_names()) - len(self.mean)
-        return replace(
-            self,
-            mean=np.pad(self.mean, (0, new)),
-            scale=np.pad(self.scale, (0, new), constant_values=1.0),
-            linear=np.pad(self.linear, (0, new)),
-            hidden=np.pad(self.hidden, ((0, 0), (0, new))),
-        )
+        arrays = {name: np.array(value, np.float64) for name, value in values.items()}
+        return cls(**widened(arrays, len(import_engine().belief_names())))
 
     @classmethod
     def blank(cls, rows: "ReadRows", units: int, chance: np.random.Generator) -> Self:

@@ -23,6 +23,7 @@ from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow, queries_of
 from halfword.search.model import Model, import_engine, load
+from halfword.training.new_features import widened
 from halfword.training.offers import (
     Asked,
     Floats,
@@ -77,18 +78,12 @@ class RankerWeights:
         `weights` are those without a context, `session` those with one.
         """
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[part]
-        return cls(**{name: np.array(value, np.float32) for name, value in values.items()}).widened()
+        return cls.of({name: np.array(value, np.float32) for name, value in values.items()})
 
-    def widened(self) -> Self:
-        """Return the same weights with none on the features that were added since."""
-        more = len(import_engine().feature_names()) - len(self.mean)
-        return replace(
-            self,
-            mean=np.pad(self.mean, (0, more)),
-            scale=np.pad(self.scale, (0, more), constant_values=1.0),
-            linear=np.pad(self.linear, (0, more)),
-            hidden=np.pad(self.hidden, ((0, 0), (0, more))),
-        )
+    @classmethod
+    def of(cls, arrays: dict[str, Any]) -> Self:
+        """Return weights given by name; features added since they were fitted weigh nothing."""
+        return cls(**widened(arrays, len(import_engine().feature_names())))
 
     def to_json(self) -> dict[str, Any]:
         """Return all weights by name."""
