@@ -1,9 +1,8 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <unordered_set>
 
 namespace halfword {
 
@@ -16,11 +15,10 @@ std::string plain_form(std::string_view text);
 class Shown {
  public:
   /// Remember a text; false if a near-duplicate of it was remembered before.
-  bool add(std::string_view text);
+  bool add(std::string_view text) { return forms_.insert(plain_form(text)).second; }
 
  private:
-  std::vector<std::size_t> hashes_;  // of the forms
-  std::vector<std::string> forms_;
+  std::unordered_set<std::string> forms_;
 };
 
 }  // namespace halfword
