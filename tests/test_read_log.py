@@ -172,6 +172,21 @@ def test_a_query_is_too_long_by_what_is_left_of_it(tmp_path: Path) -> None:
     assert found == [(1, None, 1), (2, "too long", 1), (3, None, 1)]
 
 
+def test_what_normalising_makes_too_long_is_left_out_before_it_is_scrubbed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scrubbed: list[str] = []
+
+    def scrub(query: str) -> str:
+        scrubbed.append(query)
+        return query
+
+    monkeypatch.setattr("halfword.core.scrub.scrub", scrub)
+    found = problems(rows_of(write(tmp_path / "log.txt", "\ufdfa" * LONGEST + "\nnaïve café\n")))
+    assert found == [(1, "too long", 1), (2, None, 1)]
+    assert scrubbed == ["naïve café"]
+
+
 def test_a_count_of_ten_thousand_digits_is_a_bad_count(tmp_path: Path) -> None:
     rows = rows_of(write(tmp_path / "log.tsv", f"new york\t3\nweather\t{'7' * 10_000}\nweather\t{'0' * 10_000}5\n"))
     assert [(row["problem"], row["count"]) for row in rows] == [(None, 3), ("bad count", 1), (None, 5)]
