@@ -35,12 +35,12 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
   if (settings.memory || settings.network) {
     std::optional<Precision> precision;
     if (settings.network) precision = settings.precision;
-    model_.emplace(file, precision, settings.kernels, settings.caches);
+    model_.emplace(file, precision, settings.kernels, settings.caches, load_memory(file));
   }
   if (popular_ && !model_) live_ = std::make_unique<Live>(*popular_, folded_ ? &*folded_ : nullptr, nullptr);
   if (!popular_ || !model_) return;
   if (settings.memory && settings.network) {
-    without_network_.emplace(file, std::nullopt, settings.kernels, settings.caches);
+    without_network_.emplace(file, std::nullopt, settings.kernels, settings.caches, model_->model().memory());
   }
   ranker_.emplace(file);
   written_.emplace(file);

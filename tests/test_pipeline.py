@@ -24,13 +24,14 @@ from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
 from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
-from tests.plain import known_words, ranker_of
+from tests.plain import PlainMemory, known_words, ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
 
 SOBER = replace(DEFAULT_POLICY, min_probability=0.003, invented_min_probability=0.01, often_typed=3.0)
-UNLIMITED = replace(SOBER, read_limit_base=1e6)  # the plain search reads one hypothesis at a time
+# The plain search reads one hypothesis at a time, and mostly has no memory.
+UNLIMITED = replace(SOBER, read_limit_base=1e6, network_min_probability=0.0)
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
@@ -58,7 +59,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def popular_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a model whose popularity knows many queries that begin with `a`."""
-    toy = Toy(parts=PARTS, counts=MANY, ending=3.0)
+    policy = replace(SHOWS_ALL, network_min_probability=0.0)
+    toy = Toy(parts=PARTS, counts=MANY, ending=3.0, policy=policy)
     return write_toy(tmp_path_factory.mktemp("popular") / "popular.halfword", toy)
 
 
@@ -94,6 +96,20 @@ def with_copying(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     model = load(path, precision="fp32", cache=False)
     search = PlainNeural(path, model._engine.segment_best)
     plain = PlainPipeline(QUERIES, search.complete, ranker_of(path), UNLIMITED, words_of(QUERIES))
+    return model, plain, lambda: search.closest_call
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.02, 0.2, 1.0])
+def with_memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """The engine and the plain pipeline over popularity, network and memory, which reads what is unlikely alone."""
+    policy = replace(UNLIMITED, enough_repeats=1e9, many_queries=1e6, network_min_probability=request.param)
+    weights = {"mixture.network_weight": [0.2 + 0.02 * kind for kind in range(32)]}
+    toy = Toy(parts=PARTS, counts=QUERIES, spread=0.7, policy=policy, background_words=BACKGROUND, arrays=weights)
+    path = write_toy(tmp_path_factory.mktemp("memory") / "memory.halfword", toy)
+    model = load(path, precision="fp32", cache=False)
+    segment = model._engine.segment_best
+    search = PlainNeural(path, segment, memory=PlainMemory(path), network_least=request.param)
+    plain = PlainPipeline(QUERIES, search.complete, ranker_of(path), policy, words_of(QUERIES))
     return model, plain, lambda: search.closest_call
 
 
@@ -238,6 +254,14 @@ OPTIONS = st.builds(
 @given(prefix=PREFIXES, options=OPTIONS)
 def test_the_engine_equals_the_plain_pipeline(prefix: str, options: SearchOptions, popular_and_network: Pair) -> None:
     assert_same(popular_and_network, prefix, options)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(prefix=PREFIXES, options=OPTIONS)
+def test_the_engine_equals_the_plain_pipeline_where_the_memory_reads_what_is_unlikely(
+    prefix: str, options: SearchOptions, with_memory: Pair
+) -> None:
+    assert_same(with_memory, prefix, replace(options, haste=None))
 
 
 @settings(max_examples=100, deadline=None)
@@ -419,7 +443,7 @@ def test_it_searches_the_harder_the_less_popularity_knows(
 
 def test_the_longest_searches_are_cut_short(tmp_path: Path) -> None:
     def cost(base: float) -> tuple[int, ...]:
-        policy = replace(SHOWS_ALL, read_limit_base=base, read_limit_per_beam=0.0)
+        policy = replace(SHOWS_ALL, read_limit_base=base, read_limit_per_beam=0.0, network_min_probability=0.0)
         path = write_toy(tmp_path / "cut.halfword", Toy(parts=PARTS, counts=MANY, ending=3.0, policy=policy))
         return search_cost(path, PARTS, "b", SearchOptions(beam=50))
 

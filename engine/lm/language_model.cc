@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "sort.h"
 
@@ -15,17 +16,23 @@ bool is_share(float value) { return value >= 0.0F && value <= 1.0F; }
 
 }  // namespace
 
+std::shared_ptr<const Ngram> load_memory(const ModelFile& file) {
+  if (!file.holds("ngram.unigram")) return nullptr;
+  auto memory = std::make_shared<Ngram>(file);
+  memory->list_likely();
+  return memory;
+}
+
 LanguageModel::LanguageModel(const ModelFile& file, const Pieces& pieces, std::optional<Precision> precision,
-                             const Kernels& kernels)
+                             const Kernels& kernels, std::shared_ptr<const Ngram> memory)
     : kernels_(kernels),
       vocabulary_(pieces.size()),
       begin_(pieces.begin()),
       end_(pieces.end()),
+      memory_(std::move(memory)),
       network_weights_(buckets, even),
       ending_costs_(pieces.size()) {
   if (precision && file.holds("network.projection_bias")) network_.emplace(file, vocabulary_, *precision, kernels);
-  if (file.holds("ngram.unigram")) memory_.emplace(file);
-  if (memory_ && !network_) memory_->list_likely();
   if (network_ && file.holds("pointer.key")) pointer_.emplace(file, network_->hidden(), buckets, *precision);
   if (!network_ && !memory_) throw ModelFileError("it has neither a network nor a memory");
   if (memory_ && memory_->vocabulary() != vocabulary_) throw ModelFileError("the memory is of other pieces");

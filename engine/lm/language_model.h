@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "store/model_file.h"
 
 namespace halfword {
+
+/// The n-gram memory of a file; null if it has none.
+std::shared_ptr<const Ngram> load_memory(const ModelFile& file);
 
 /// The state of a language model, one row per hypothesis: the network's state and the memory's.
 struct ModelStates {
@@ -53,9 +57,9 @@ class LanguageModel {
   /// Contexts are classified by their length and by the memory's backoff (four classes).
   static constexpr std::size_t buckets = (NgramState::longest + 1) * 4;
 
-  /// Multiply in `precision`; without a precision the network is left out.
-  LanguageModel(const ModelFile& file, const Pieces& pieces, std::optional<Precision> precision,
-                const Kernels& kernels);
+  /// Multiply in `precision`; without a precision the network is left out. `memory` is that of the file, if it has one.
+  LanguageModel(const ModelFile& file, const Pieces& pieces, std::optional<Precision> precision, const Kernels& kernels,
+                std::shared_ptr<const Ngram> memory);
 
   /// Fill row 0 of `states` with the state before anything was read.
   void start(ModelStates& states) const;
@@ -69,8 +73,11 @@ class LanguageModel {
   void predict(const ModelStates& states, std::size_t first, std::size_t rows, Predictions& predictions,
                ModelScratch& scratch) const;
 
+  /// The memory; null where there is none.
+  const std::shared_ptr<const Ngram>& memory() const { return memory_; }
+
   /// The memory, where the model is nothing else; null where there is a network.
-  const Ngram* memory_alone() const { return network_ ? nullptr : &*memory_; }
+  const Ngram* memory_alone() const { return network_ ? nullptr : memory_.get(); }
 
   /// Whether pieces can be copied from earlier queries.
   bool copies() const { return pointer_.has_value(); }
@@ -112,7 +119,7 @@ class LanguageModel {
   PieceId begin_;
   PieceId end_;
   std::optional<Lstm> network_;
-  std::optional<Ngram> memory_;
+  std::shared_ptr<const Ngram> memory_;
   std::optional<Pointer> pointer_;
   std::array<float, 3> bounds_{0.25F, 0.5F, 0.75F};  // between the four classes of backoff; even if the file has none
   std::vector<float> network_weights_;               // by bucket

@@ -37,6 +37,7 @@ Effort effort_for(const Policy& policy, const SearchOptions& options, const Pref
   effort.options.beam = beam_for(policy, options.beam, distinct);
   effort.options.haste = by_queries(policy, distinct, policy.haste_none, policy.haste_few, policy.haste_many);
   if (effort.with_network) {
+    effort.limits.network_least = std::log(policy.network_min_probability);
     // Few searches are that long, but one that takes twice as long as the others is one that a user waits for.
     const double limit = policy.read_limit_base + policy.read_limit_per_beam * static_cast<double>(options.beam);
     effort.limits.most_read = static_cast<std::size_t>(std::max(limit, 2.0 * count));

@@ -21,6 +21,7 @@ struct Policy {
   double read_limit_base{};
   double read_limit_per_beam{};
   // Whether the network is asked.
+  double network_min_probability{};
   double enough_repeats{};
   // The search, the other sources and their limits.
   double longest_searched{};

@@ -24,6 +24,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"haste_many", &Policy::haste_many},
     PolicyField{"read_limit_base", &Policy::read_limit_base},
     PolicyField{"read_limit_per_beam", &Policy::read_limit_per_beam},
+    PolicyField{"network_min_probability", &Policy::network_min_probability},
     PolicyField{"enough_repeats", &Policy::enough_repeats},
     PolicyField{"longest_searched", &Policy::longest_searched},
     PolicyField{"surplus_factor", &Policy::surplus_factor},

@@ -65,12 +65,20 @@ bool MemoryReader::read_starts(std::vector<Start>& starts, const Deadline& deadl
 }
 
 void MemoryReader::read(std::span<RowStep> steps, std::uint32_t first) {
-  grow(buffers_.rows, first + steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].to = first + static_cast<std::uint32_t>(i);
-    buffers_.rows[steps[i].to] = memory_.advance(buffers_.rows[steps[i].from], steps[i].piece);
+    read(steps[i]);
   }
-  read_ += steps.size();
+}
+
+void MemoryReader::put(std::uint32_t row, const NgramState& state) {
+  grow(buffers_.rows, row + 1);
+  buffers_.rows[row] = state;
+}
+
+void MemoryReader::read(const RowStep& step) {
+  put(step.to, memory_.advance(buffers_.rows[step.from], step.piece));
+  ++read_;
 }
 
 double MemoryReader::log_probability(std::uint32_t row, PieceId piece) {

@@ -31,6 +31,12 @@ class MemoryReader : public Reader {
   std::span<const LikelyPiece> find_likely(std::uint32_t row, const WantedPieces& wanted) override;
   std::size_t pieces_read() const override { return read_; }
 
+  /// Put a state that was read elsewhere into a row.
+  void put(std::uint32_t row, const NgramState& state);
+
+  /// Read the piece of a step into the row that the step names.
+  void read(const RowStep& step);
+
  private:
   const Ngram& memory_;
   const Pieces& pieces_;

@@ -1,5 +1,7 @@
 #include "search/model_search.h"
 
+#include <utility>
+
 #include "search/tuning.h"
 #include "text/escape.h"
 
@@ -17,6 +19,7 @@ std::string key_of(std::span<const Reading> readings, const SearchOptions& optio
   }
   append(limits.surplus);
   append(limits.most_read);
+  append(limits.network_least);
   append(options.count);
   append(options.beam);
   append(options.retrace);
@@ -34,9 +37,9 @@ std::string key_of(std::span<const Reading> readings, const SearchOptions& optio
 }  // namespace
 
 ModelSearch::ModelSearch(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels,
-                         CacheSizes sizes)
+                         CacheSizes sizes, std::shared_ptr<const Ngram> memory)
     : pieces_(file),
-      model_(file, pieces_, precision, kernels_named(kernels)),
+      model_(file, pieces_, precision, kernels_named(kernels), std::move(memory)),
       opening_(model_, pieces_, model_.memory_alone() ? 0 : sizes.opening),
       states_(sizes.states),
       answers_(sizes.answers),

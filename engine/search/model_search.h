@@ -25,8 +25,9 @@ struct CacheSizes {
 class ModelSearch {
  public:
   /// Multiply in `precision` with the kernels called `kernels`; an empty name selects the fastest. Without a precision
-  /// the network is left out, and only the memory is asked.
-  ModelSearch(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes);
+  /// the network is left out, and only the memory is asked. `memory` is that of the file, if it has one.
+  ModelSearch(const ModelFile& file, std::optional<Precision> precision, const std::string& kernels, CacheSizes sizes,
+              std::shared_ptr<const Ngram> memory);
 
   /// `session` has the earlier queries of the session, the last one first.
   SearchResult complete(std::span<const Reading> readings, std::span<const std::string_view> session,

@@ -32,19 +32,35 @@ bool PredictingReader::read_starts(std::vector<Start>& starts, const Deadline& d
   StartReader reader(parts_, deadline, buffers_.starts, buffers_.scratch);
   const bool in_time = reader.read(starts, buffers_.states, buffers_.predictions);
   read_ += reader.pieces_read();
+  buffers_.is_beyond.assign(starts.size(), 0);
   return in_time;
+}
+
+/// Let the memory alone read a step. What follows has no larger share of the probability, so it stays there.
+void PredictingReader::read_beyond(const RowStep& step) {
+  if (buffers_.is_beyond[step.from] == 0) beyond_->put(step.from, buffers_.states.memory[step.from]);
+  beyond_->read(step);
+  buffers_.is_beyond[step.to] = 1;
 }
 
 void PredictingReader::read(std::span<RowStep> steps, std::uint32_t first) {
   StateCache& cache = parts_.cache;
   std::uint32_t remembered = first + static_cast<std::uint32_t>(steps.size());
   buffers_.steps.clear();
+  if (buffers_.is_beyond.size() < remembered) buffers_.is_beyond.resize(remembered);
   for (RowStep& step : steps) {
+    if (leaves_network(step)) {
+      step.to = --remembered;
+      read_beyond(step);
+      continue;
+    }
     if (cache.find(model_, step.key, buffers_.states, buffers_.predictions, remembered - 1)) {
       step.to = --remembered;
+      buffers_.is_beyond[step.to] = 0;
       continue;
     }
     step.to = first + static_cast<std::uint32_t>(buffers_.steps.size());
+    buffers_.is_beyond[step.to] = 0;
     buffers_.steps.push_back({step.from, step.piece});
   }
   if (!buffers_.steps.empty()) {
@@ -57,11 +73,14 @@ void PredictingReader::read(std::span<RowStep> steps, std::uint32_t first) {
   }
   if (parts_.earlier == nullptr) return;
   buffers_.copying.clear();  // the cache keeps what does not depend on the session
-  for (const RowStep& step : steps) buffers_.copying.push_back(step.to);
+  for (const RowStep& step : steps) {
+    if (!leaves_network(step)) buffers_.copying.push_back(step.to);
+  }
   model_.copy_earlier(*parts_.earlier, buffers_.states, buffers_.copying, buffers_.predictions, buffers_.scratch);
 }
 
 double PredictingReader::log_probability(std::uint32_t row, PieceId piece) {
+  if (buffers_.is_beyond[row] != 0) return beyond_->log_probability(row, piece);
   return buffers_.predictions.row(row)[piece] - buffers_.predictions.normalisers[row];
 }
 
@@ -79,6 +98,7 @@ double PredictingReader::weigh(std::uint32_t row, std::span<const PieceId> piece
 }
 
 std::span<const LikelyPiece> PredictingReader::find_likely(std::uint32_t row, const WantedPieces& wanted) {
+  if (buffers_.is_beyond[row] != 0) return beyond_->find_likely(row, wanted);
   constexpr double slack = 1e-3;  // for the comparison is made in floats; the search makes it again in doubles
   const std::span<const float> logits = buffers_.predictions.row(row).first(parts_.pieces.size());
   const float normaliser = buffers_.predictions.normalisers[row];

@@ -17,8 +17,9 @@ struct Start;
 struct RowStep {
   std::uint32_t from;
   PieceId piece;
-  SequenceKey key;       // of all pieces, with this one
-  std::uint32_t to = 0;  // the row that it was read into
+  SequenceKey key;           // of all pieces, with this one
+  bool with_network = true;  // where there is a network; else the memory alone reads it and what follows
+  std::uint32_t to = 0;      // the row that it was read into
 };
 
 /// Which of the pieces that may follow a row are of use.

@@ -55,6 +55,7 @@ class Search {
         reader_(reader),
         options_(options),
         limits_(limits),
+        network_least_(model.model.memory() && model.earlier == nullptr ? limits.network_least : lowest),
         deadline_(deadline),
         buffers_(buffers),
         frontier_(buffers.frontier),
@@ -127,6 +128,9 @@ class Search {
   /// What a further text must score to be an answer.
   double bound() const { return options_.prune ? std::max(finished_.bound(), floor_) : lowest; }
 
+  /// Whether the network reads a child, where there is one.
+  bool asks_network(const Child& child) const { return child.score >= mass_ + network_least_; }
+
   /// Whether a child may lead to an answer, as far as one can tell what it costs to end after its piece.
   bool may_answer(const Child& child) const {
     return !options_.prune || child.score - options_.haste * model_.ending_cost(child.piece) >= finished_.bound();
@@ -137,6 +141,7 @@ class Search {
   Reader& reader_;
   const SearchOptions& options_;
   const SearchLimits& limits_;
+  double network_least_;  // as in the limits; what a session says only the network can tell
   const Deadline& deadline_;
   Buffers& buffers_;
   Frontier& frontier_;
@@ -204,24 +209,27 @@ void Search::leave_unlikely(std::vector<Child*>& best) const {
 }
 
 /// Read the best child that waits among those of `length` pieces, for its turn has come; and others where several are
-/// read at full speed only, since they are likely to be needed too.
+/// read at full speed only, as by a network, since they are likely to be needed too.
 void Search::read_on(std::size_t length) {
   Buffers& buffers = buffers_;
   const std::size_t together = reader_.read_together();
-  const auto may_answer = [this](const Child& child) { return child.score >= bound() && this->may_answer(child); };
-  if (together == 1) {
-    buffers.unread.assign(1, &frontier_.best(length));
+  const auto worth_reading = [this](const Child& child) {
+    return child.score >= bound() && may_answer(child) && asks_network(child);
+  };
+  Child& best = frontier_.best(length);
+  if (together == 1 || !asks_network(best)) {
+    buffers.unread.assign(1, &best);
   } else if (crowded()) {
-    frontier_.find_unread(length, length, together, may_answer, buffers.unread);
+    frontier_.find_unread(length, length, together, worth_reading, buffers.unread);
   } else {
-    frontier_.find_unread(1, options_.max_pieces, together, may_answer, buffers.unread);
+    frontier_.find_unread(1, options_.max_pieces, together, worth_reading, buffers.unread);
     leave_unlikely(buffers.unread);
   }
   read_ += buffers.unread.size();
   buffers.steps.clear();
   for (const Child* child : buffers.unread) {
     const Hypothesis& parent = buffers.hypotheses[child->parent];
-    buffers.steps.push_back({parent.row, child->piece, parent.key.then(child->piece)});
+    buffers.steps.push_back({parent.row, child->piece, parent.key.then(child->piece), asks_network(*child)});
   }
   reader_.read(buffers.steps, rows_.take(buffers.unread.size()));
   for (std::size_t i = 0; i < buffers.unread.size(); ++i) {

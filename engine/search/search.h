@@ -20,6 +20,8 @@ namespace halfword {
 struct SearchLimits {
   std::size_t surplus = 0;  // answers beyond `count` that are returned if they were found on the way
   std::size_t most_read = std::numeric_limits<std::size_t>::max();  // hypotheses read; then no further ones are
+  // Log of the share of the prefix's probability below which the memory alone reads a hypothesis (without a session).
+  double network_least = -std::numeric_limits<double>::infinity();
 };
 
 /// What a search found, and what it took.

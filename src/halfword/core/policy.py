@@ -28,7 +28,8 @@ class Policy:
     haste_many: float = 1.5
     read_limit_base: float = 25.0  # a search with the network reads at most so many hypotheses,
     read_limit_per_beam: float = 4.0  # and so many more per hypothesis of the beam
-    # The network is asked only where popularity does not know enough (measured).
+    # The network is asked only where popularity does not know enough, and reads only likely hypotheses (measured).
+    network_min_probability: float = 0.05  # of the prefix's; less likely hypotheses are read by the memory alone
     enough_repeats: float = 1.5  # it knows enough where queries were typed more often than this on average
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
@@ -137,6 +138,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "haste_many": _HASTE,
     "read_limit_base": (1.0, 1e6),
     "read_limit_per_beam": (0.0, 1e4),
+    "network_min_probability": (0.0, 1.0),
     "enough_repeats": (0.0, 1e9),
     "longest_searched": (0.0, 1e5),
     "surplus_factor": (0.0, 10.0),

@@ -27,9 +27,12 @@ from halfword.search.reference_folding import Readings, folded_queries
 
 MARK = "▁"
 MOST_COPIED = 40  # pieces of an earlier query, its first ones
+_LEAST = 1e-30  # of a probability, before its logarithm is taken
 _MOST_WORDS = 12  # of a query whose words count as typed together
 Vector = NDArray[np.float64]
 Segment = Callable[[str, int], list[list[int]]]  # escaped text, how many → its best segmentations
+# the pieces read so far → the probability of each next one by the memory, and the class of their context
+Memory = Callable[[Sequence[int]], tuple[Vector, int]]
 
 
 class PlainPopular:
@@ -136,8 +139,10 @@ class Hypothesis:
     score: float
     text: str  # escaped
     state: State
+    pieces: tuple[int, ...]  # all that were read
     tail: str = ""  # characters of the prefix that the next piece must begin with
     length: int = 0  # pieces added to the prefix
+    by_memory: bool = False  # whether the memory alone tells what follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +204,25 @@ class PlainPointer:
 
 
 class PlainNeural:
-    """Retrace, beam search and marginalisation as in the paper, but one search for all starts, the best first."""
+    """Retrace, beam search and marginalisation as in the paper, but one search for all starts, the best first.
 
-    def __init__(self, path: Path, segment: Segment, profile: Profile = DEFAULT) -> None:
+    With a memory both are mixed. Of hypotheses that have less than the share `network_least` of the prefix's
+    probability, the memory alone tells what follows, unless there is a session.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        segment: Segment,
+        profile: Profile = DEFAULT,
+        memory: Memory | None = None,
+        network_least: float = 0.0,
+    ) -> None:
         arrays = read_arrays(path)
+        self._memory = memory
+        self._network_weight = arrays.get("mixture.network_weight")
+        self._network_least = network_least
+        self._least_read = -math.inf  # score of what the network reads, in this search
         self._network = PlainNetwork(arrays)
         self._pointer = PlainPointer(arrays) if "pointer.key" in arrays else None
         self._earlier: list[EarlierPiece] = []
@@ -244,6 +264,8 @@ class PlainNeural:
             if options.echo and start.tail in (MARK, "\0"):
                 self._end_here(start, found)
         self.closest_call = math.inf
+        limited = self._memory is not None and self._network_least > 0 and not self._earlier
+        self._least_read = mass + math.log(self._network_least) if limited else -math.inf
         self._search(starts, found, floor, options)
         return _ranked(found, mass, floor, options, options.count + surplus)
 
@@ -258,12 +280,24 @@ class PlainNeural:
                 state = self._network.read(state, piece)
         return earlier
 
-    def _predict(self, state: State) -> Vector:
+    def _predict(self, hypothesis: Hypothesis) -> Vector:
         """Return the log-probability of every piece as the next one, with what can be copied from the session."""
-        predicted = self._network.predict(state)
+        if hypothesis.by_memory:
+            return self._mixed(hypothesis, 0.0)
+        predicted = self._mixed(hypothesis) if self._memory else self._network.predict(hypothesis.state)
         if self._pointer is None or not self._earlier:
             return predicted
-        return self._pointer.mix(predicted, state, self._earlier)
+        return self._pointer.mix(predicted, hypothesis.state, self._earlier)
+
+    def _mixed(self, hypothesis: Hypothesis, weight: float | None = None) -> Vector:
+        """Return what network and memory say; the network weighs as much as is fitted to contexts of this class."""
+        assert self._memory is not None
+        by_memory, kind = self._memory(hypothesis.pieces)
+        if weight is None:
+            weight = 0.5 if self._network_weight is None else float(self._network_weight[kind])
+        by_network = np.exp(self._network.predict(hypothesis.state)) if weight else np.zeros_like(by_memory)
+        mixed: Vector = np.log(np.maximum(weight * by_network + (1 - weight) * by_memory, _LEAST))
+        return mixed
 
     def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
         """Take the best of all hypotheses, of whatever length, until none can be an answer any more."""
@@ -310,27 +344,28 @@ class PlainNeural:
 
     def _read(self, head: str, pieces: Sequence[int], tail: str) -> Hypothesis:
         state = self._network.read(self._network.start(), self._begin)
-        score = 0.0
+        start = Hypothesis(0.0, head, state, (), tail)
         for piece in pieces:
-            score += float(self._predict(state)[piece])
-            state = self._network.read(state, piece)
-        return Hypothesis(score, head, state, tail)
+            score = start.score + float(self._predict(start)[piece])
+            state = self._network.read(start.state, piece)
+            start = replace(start, score=score, state=state, pieces=(*start.pieces, piece))
+        return start
 
     def _mass(self, start: Hypothesis) -> float:
         """Return the log-probability of all texts that go through a start."""
         if not start.tail:
             return start.score
-        log_probabilities = self._predict(start.state)
+        log_probabilities = self._predict(start)
         allowed = [piece for piece, text in self._pieces.items() if self._extends(text, start.tail)]
         return _log_sum([start.score + float(log_probabilities[piece]) for piece in allowed])
 
     def _end_here(self, hypothesis: Hypothesis, found: Found) -> None:
         """Let a hypothesis end, if what it spells is a query."""
         if not hypothesis.text.endswith(MARK):
-            found.add(hypothesis.text, hypothesis.score + float(self._predict(hypothesis.state)[self._end]))
+            found.add(hypothesis.text, hypothesis.score + float(self._predict(hypothesis)[self._end]))
 
     def _children(self, parent: Hypothesis) -> list[Child]:
-        log_probabilities = self._predict(parent.state)
+        log_probabilities = self._predict(parent)
         return [
             Child(parent.score + float(log_probabilities[piece]), parent, piece)
             for piece, text in self._pieces.items()
@@ -339,8 +374,14 @@ class PlainNeural:
 
     def _go_on(self, child: Child) -> Hypothesis:
         parent = child.parent
-        state = self._network.read(parent.state, child.piece)
-        return Hypothesis(child.score, parent.text + self._pieces[child.piece], state, length=parent.length + 1)
+        return Hypothesis(
+            child.score,
+            parent.text + self._pieces[child.piece],
+            self._network.read(parent.state, child.piece),
+            (*parent.pieces, child.piece),
+            length=parent.length + 1,
+            by_memory=self._is_less(child.score, self._least_read),
+        )
 
 
 def _ranked(found: Found, mass: float, floor: float, options: SearchOptions, count: int) -> list[Completion]:

@@ -27,6 +27,7 @@ from halfword.training.options import SHIPPED
 from halfword.training.pieces import Pieces
 from halfword.training.pooling import Share, fit_share, log_likelihood, orders_of, pool, read_queries
 from halfword.training.segment import SegmentOptions, piece_arrays, train_segmenter
+from halfword.training.sorted_texts import read_texts
 from halfword.training.stored_segmenter import StoredSegmenter
 
 _PLAIN_BYTES = 2600  # per distinct query, that the plain version takes to count it
@@ -82,8 +83,11 @@ class Background:
         return StoredSegmenter(self.arrays, self.pieces.segment)
 
     def words(self) -> set[str]:
-        """Return the words that it knows."""
-        return words_of(self.memory(), self.arrays, self.pieces.end)
+        """Return the words that it knows: those of its list, or what its memory has read if it has no list."""
+        if "lexicon.size" not in self.arrays:
+            return words_of(self.memory(), self.arrays, self.pieces.end)
+        (size,) = np.frombuffer(self.arrays["lexicon.size"].data, "<u4").tolist()
+        return set(read_texts(self.arrays["lexicon.text"].data, size))
 
     def word_counts(self) -> Counter[str]:
         """Return the words that it knows, and in about how many queries each occurs."""

@@ -12,9 +12,9 @@ from halfword.core.model_file import Array
 from halfword.training.kneser_ney import Mask, Numbers, Values
 from halfword.training.memory import Memory, Order
 from halfword.training.ngram import keep_most
+from halfword.training.sorted_texts import read_texts
 
 _LEAST = 1e-30  # of a probability, before its logarithm is taken
-_BUCKET = 16  # texts that are front-coded together (`engine/store/sorted_texts.h`)
 
 
 def prune_memory(memory: Memory, losses: list[Values], size: float) -> Memory:
@@ -63,7 +63,7 @@ def probabilities(memory: Memory, sequences: Numbers) -> Values:
     found = memory.unigram[sequences[:, -1]]
     for context in range(1, length):  # pieces before the last one that are looked at
         order = memory.orders[context - 1]
-        node = _find(memory, sequences[:, length - 1 - context : -1])
+        node = find_context(memory, sequences[:, length - 1 - context : -1])
         known = node >= 0
         total = np.where(known, order.total[node], 0.0)
         child = _children(order, node, sequences[:, -1], memory.vocabulary)
@@ -72,7 +72,7 @@ def probabilities(memory: Memory, sequences: Numbers) -> Values:
     return found
 
 
-def _find(memory: Memory, sequences: Numbers) -> Numbers:
+def find_context(memory: Memory, sequences: Numbers) -> Numbers:
     """Return the number of each sequence among the n-grams of its order; −1 if it is not one of them."""
     node = sequences[:, 0]
     for place in range(1, sequences.shape[1]):
@@ -90,7 +90,7 @@ def _children(order: Order, node: Numbers, piece: Numbers, vocabulary: int) -> N
 def read_counts(arrays: Mapping[str, Array]) -> dict[str, int]:
     """Return how often each query of a popularity index was typed."""
     counts = logged_counts(arrays).tolist()
-    return dict(zip(_texts(arrays["popular.text"].data, len(counts)), counts, strict=True))
+    return dict(zip(read_texts(arrays["popular.text"].data, len(counts)), counts, strict=True))
 
 
 def logged_counts(arrays: Mapping[str, Array]) -> Numbers:
@@ -99,32 +99,6 @@ def logged_counts(arrays: Mapping[str, Array]) -> Numbers:
     large, own = (np.frombuffer(arrays[f"popular.{name}"].data, "<u4") for name in ("large", "large_count"))
     counts[large] = own
     return counts
-
-
-def _texts(coded: bytes, size: int) -> list[str]:
-    """Decode sorted texts (`engine/store/sorted_texts.h`)."""
-    texts: list[str] = []
-    before, at = b"", 0
-    for place in range(size):
-        shared = 0
-        if place % _BUCKET:
-            shared, at = coded[at], at + 1
-        length, at = _number(coded, at)
-        before = before[:shared] + coded[at : at + length]
-        at += length
-        texts.append(before.decode())
-    return texts
-
-
-def _number(coded: bytes, at: int) -> tuple[int, int]:
-    """Return a base-128 integer, low digits first, and where it ends."""
-    value, shift = 0, 0
-    while True:
-        byte = coded[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
 
 
 def most_typed(counts: Mapping[str, int], size: float) -> dict[str, int]:
