@@ -166,6 +166,14 @@ def test_the_words_of_a_memory_are_those_that_it_has_read(tmp_path: Path) -> Non
     assert words_of(background.memory(), background.arrays, background.pieces.end) == background.words()
 
 
+def test_the_words_of_a_background_are_those_of_its_list(tmp_path: Path) -> None:
+    counts = {"ab cab": 3, "dadadadadadadadadada": 1}  # more pieces than an n-gram has
+    path = write_toy(tmp_path / "listed.halfword", Toy(parts=MEMORY, counts=counts))
+    background = Background.open(str(path))
+    assert background.words() == {"ab", "cab", "dadadadadadadadadada"}
+    assert words_of(background.memory(), background.arrays, background.pieces.end) != background.words()
+
+
 def test_companions_of_a_background_are_added() -> None:
     first = learn_companions(["red shoes", "red hat"])
     both = read_companions(learn_companions(["red shoes", "blue hat"], None, read_companions(first)))

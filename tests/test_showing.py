@@ -20,7 +20,7 @@ from halfword.search.model import PARTS, import_engine
 from halfword.search.reference import PlainCompanions
 from halfword.search.reference_selection import plain_form
 from halfword.training.offers import Offers
-from halfword.training.showing import fit_showing
+from halfword.training.showing import fit_showing, for_rows
 from tests.toy import SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -60,6 +60,19 @@ def test_careful_shows_an_invented_word_only_if_it_is_likely(tmp_path: Path) -> 
         likely = [each for each in freely if not invents(prefix, each.text) or each.score >= np.log(0.02)]
         assert [each for each in careful if each in likely] == likely
         assert all(not invents(prefix, each.text) or each.score >= np.log(0.02) for each in careful)
+
+
+def test_where_an_invented_word_must_be_certain_careful_is_as_strict_as_never(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, invented_min_probability=1.0)
+    toy = Toy(parts=PARTS, counts=TYPED, background_words=BACKGROUND, spread=0.7, policy=policy)
+    model = load(write_toy(tmp_path / "strict.halfword", toy))
+    for prefix in PREFIXES:
+        assert model.complete(prefix, count=50) == model.complete(prefix, count=50, invent="never")
+
+
+def test_a_small_log_shows_no_invented_words() -> None:
+    assert for_rows(DEFAULT_POLICY, 300).invented_min_probability == 1.0
+    assert for_rows(DEFAULT_POLICY, 3_000).invented_min_probability == DEFAULT_POLICY.invented_min_probability
 
 
 def test_a_word_of_the_background_is_not_invented(path: Path, tmp_path: Path) -> None:

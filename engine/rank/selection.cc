@@ -44,7 +44,8 @@ class Admission {
     common_floor_ = common_floor(policy, ranked.proposals.facts);
     everything_ = by_policy ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
-    never_ = options.invent == Invent::never;
+    const bool shows_none = options.invent == Invent::careful && policy.invented_min_probability == 1.0;
+    never_ = options.invent == Invent::never || (shows_none && words.is_listed());
     if (never_ && !words.is_listed()) {
       throw std::invalid_argument("invent=\"never\" needs a model with a list of its words; train the model again");
     }

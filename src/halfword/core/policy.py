@@ -99,7 +99,7 @@ class Policy:
         1.0  # or if it is expected to be so large a share of all queries, however many others go
     )
     # on from the prefix: two queries of the log; fitted. 1: it makes no difference
-    invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; fitted
+    invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; 1: none is shown; fitted
     odd_min_probability: float = 0.0  # the same for one that reads oddly, if it stands first: its words were never
     # typed together, or it stops after a word that joins others; times the root of its rank, if it stands lower; fitted
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it

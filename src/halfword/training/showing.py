@@ -23,6 +23,7 @@ _MOST_ODD = 1 / 5  # share of the suggestions that may read oddly, unless leavin
 _ODD_PRICE = 0.04  # costs more than this share of MRR
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
+_FEWEST_ROWS = 1_000  # of a log that may show invented words; a smaller one knows too few to tell which are right
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
 
@@ -112,9 +113,13 @@ def _least_odd(page: Page, least: float) -> float:
     return affordable[min(place, len(affordable) - 1)]
 
 
-def with_common(policy: Policy, rows: int) -> Policy:
-    """Return the policy by which a text is common if it is expected more than once in a log of so many rows."""
-    return replace(policy, common_probability=min(_COMMON / max(rows, 1), 1.0))
+def for_rows(policy: Policy, rows: int) -> Policy:
+    """Return the policy of a log of so many rows.
+
+    A text is common if it is expected more than once in it. A small log shows no invented words.
+    """
+    invented = 1.0 if rows < _FEWEST_ROWS else policy.invented_min_probability
+    return replace(policy, common_probability=min(_COMMON / max(rows, 1), 1.0), invented_min_probability=invented)
 
 
 def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Page:

@@ -285,7 +285,7 @@ def _fitted(
     from halfword.training.mistyped import learn_belief
     from halfword.training.mixture import bounds, fit_mixture
     from halfword.training.ranker import RankerWeights, fit_ranker
-    from halfword.training.showing import with_common
+    from halfword.training.showing import for_rows
 
     rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
     features: tuple[str, ...] = ()
@@ -309,7 +309,7 @@ def _fitted(
             features = tuple(import_engine().feature_names())
             write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
             weights, policy = fit_ranker(path, rows)
-            policy = with_common(policy, data.table(Split.TRAIN).total)
+            policy = for_rows(policy, data.table(Split.TRAIN).total)
             arrays = arrays | weights
             progress(Event("fitting the belief in corrections"))
             thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
