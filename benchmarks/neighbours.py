@@ -1,4 +1,4 @@
-"""Give a private model every pair of words that enough queries share, and fit what it shows on a twin.
+"""Give a private model every pair of words that enough queries share, a longer list of words, and fit what it shows.
 
     halfword train data/ --base old.halfword --private … --hold-out -o twin.halfword
     python benchmarks/neighbours.py model.halfword twin.halfword data/ -o default.halfword
@@ -6,6 +6,9 @@
 A model that has learned all rows has none left to judge it by. Its twin is made as it is, but with rows held out: the
 probabilities above which a suggestion is shown are fitted with the twin on the validation rows. The pairs of both are
 learned anew, without a limit on their size; a training with `--memory-size` keeps the most frequent ones only.
+
+The words of two queries are listed, too. They are not learned: the list only tells real words from invented ones, here
+and in logs that stand on the model. Only for queries that are public: a rare word may be somebody's name.
 """
 
 import argparse
@@ -22,22 +25,25 @@ from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.data.query_table import QueryTable
 from halfword.search.model import load
 from halfword.training.companions import read_companions
-from halfword.training.from_table import WordColumns, companions_of
+from halfword.training.from_table import WordColumns, companions_of, word_list_of
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.offers import at_hashed_prefix, collect
 from halfword.training.options import TrainOptions
 from halfword.training.ranker import RankerWeights, fit_shown, sample_rows
 
 ROWS = 8_000  # that are asked
+LISTED = 2  # queries that hold a word of the list
 FITTED = ("min_probability", "odd_min_probability", "invented_min_probability")
 
 
-def write_with_pairs(model: Path, table: QueryTable, output: Path, shown: dict[str, float]) -> None:
-    """Write a model with the pairs of a table, and other numbers of what is shown."""
+def write_with_words(model: Path, table: QueryTable, output: Path, shown: dict[str, float]) -> None:
+    """Write a model with the pairs and the words of a table, and other numbers of what is shown."""
     header = read_header(model)
     arrays = {name: each for name, each in read_arrays(model, header).items() if not name.startswith(PADDING)}
     least = TrainOptions(private=True).least_count
-    arrays |= companions_of(table, WordColumns.of(table), None, read_companions({}), least)
+    words = WordColumns.of(table)
+    listed = [word for word, queries in zip(words.words, words.queries.tolist(), strict=True) if queries >= LISTED]
+    arrays |= companions_of(table, words, None, read_companions({}), least) | word_list_of(words, listed, least)
     write_model(output, arrays, header.card, policy=replace(header.policy, **shown), features=header.features)
 
 
@@ -45,7 +51,7 @@ def fitted_on(twin: Path, data: Dataset, output: Path) -> dict[str, float]:
     """Return the numbers of what is shown, as they are fitted to a model on rows that it has not learned."""
     with scratch_folder(output) as folder:
         path = folder / "twin.halfword"
-        write_with_pairs(twin, data.table(Split.TRAIN), path, {})
+        write_with_words(twin, data.table(Split.TRAIN), path, {})
         header = read_header(path)
         weights = weights_in(read_arrays(path, header))
         rows = sample_rows(data.typed_rows(Split.VALID), ROWS)
@@ -71,7 +77,7 @@ def main() -> None:
     given = parser.parse_args()
     data = WithoutMisspellings.of(open_dataset(given.data))
     shown = fitted_on(given.twin, data, given.output)
-    write_with_pairs(given.model, data.all_table(), given.output, shown)
+    write_with_words(given.model, data.all_table(), given.output, shown)
     print(shown)
 
 

@@ -56,7 +56,7 @@ export const POLICY = {
   haste_many: [1.5, 0.0, 100.0],
   read_limit_base: [25.0, 1.0, 1000000.0],
   read_limit_per_beam: [4.0, 0.0, 10000.0],
-  network_min_probability: [0.05, 0.0, 1.0],
+  network_min_probability: [0.02, 0.0, 1.0],
   enough_repeats: [1.5, 0.0, 1000000000.0],
   longest_searched: [1024.0, 0.0, 100000.0],
   surplus_factor: [0.5, 0.0, 10.0],

@@ -29,7 +29,7 @@ class Policy:
     read_limit_base: float = 25.0  # a search with the network reads at most so many hypotheses,
     read_limit_per_beam: float = 4.0  # and so many more per hypothesis of the beam
     # The network is asked only where popularity does not know enough, and reads only likely hypotheses (measured).
-    network_min_probability: float = 0.05  # of the prefix's; less likely hypotheses are read by the memory alone
+    network_min_probability: float = 0.02  # share of the prefix's; the memory alone reads less likely ones; fitted
     enough_repeats: float = 1.5  # it knows enough where queries were typed more often than this on average
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up

@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from halfword.core.model_file import Array
-from halfword.core.policy import DEFAULT_POLICY, Policy
+from halfword.core.policy import Policy
 from halfword.core.text import SHORTEST_QUERY
 from halfword.data.sessions import TypedRow, queries_of
 from halfword.search.model import Model, import_engine, load
@@ -146,14 +146,15 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
     rows = sample_rows(typed, ASKED)
     if not rows:
         session = RankerWeights.read(part="session")
-        return prior.arrays() | session.arrays("ranker.session"), DEFAULT_POLICY
+        return prior.arrays() | session.arrays("ranker.session"), model.policy
     alone = [TypedRow(row.query) for row in rows]
     asked, elsewhere = at_hashed_prefix(alone), _walked(alone, AGAIN)
     offers = collect(model, asked)
     start = prior.with_units(_UNITS, np.random.default_rng(1))
     closeness = _CLOSENESS * (len(asked) + len(elsewhere)) / len(rows)  # the prefixes of a row are alike
     weights = fit(start, join([offers, collect(model, elsewhere)]), closeness=closeness)
-    policy = DEFAULT_POLICY if len(asked) < FEWEST else replace(DEFAULT_POLICY, length_penalty=_order(weights, offers))
+    penalty = model.policy.length_penalty if len(asked) < FEWEST else _order(weights, offers)
+    policy = replace(model.policy, length_penalty=penalty)
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
     return arrays, fit_shown(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
 

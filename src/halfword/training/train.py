@@ -4,7 +4,7 @@ Each part is learned from the train split, and what joins the parts is fitted on
 are learned again from all rows, and the fitted weights stay; with `hold_out` the first parts are kept instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ from halfword.core.scratch import scratch_folder
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.data.query_table import QueryTable
-from halfword.data.sessions import queries_of
+from halfword.data.sessions import TypedRow, queries_of
 from halfword.search.model import import_engine
 from halfword.training.displays import learn_displays
 from halfword.training.folding import LARGEST_COUNT, fold_queries
@@ -280,42 +280,66 @@ def _fitted(
     ranked = "popular" in parts and len(parts) > 1
     if not ranked and not {"ngram", "network"} <= parts:
         return arrays, DEFAULT_POLICY, ()
-    from halfword.training.channel import learn_channel
-    from halfword.training.correcting import prior_arrays
-    from halfword.training.mistyped import learn_belief
-    from halfword.training.mixture import bounds, fit_mixture
-    from halfword.training.ranker import RankerWeights, fit_ranker
-    from halfword.training.showing import for_rows
-
-    rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
-    features: tuple[str, ...] = ()
+    rows = data.typed_rows(Split.VALID)
     with scratch_folder(output) as folder:
         path = folder / "unfitted.halfword"
         if {"ngram", "network"} <= parts:
             progress(Event("weighing network and memory"))
-            arrays = arrays | bounds()
-            write_model(path, arrays, card)
-            arrays = arrays | fit_mixture(path, list(queries_of(rows)))
-            if pointer is not None and pointer.judged is not None:
-                from halfword.training.session_pointer import weigh_against_memory
+            arrays = _weighed(arrays, card, path, rows, pointer)
+        if not ranked:
+            return arrays, DEFAULT_POLICY, ()
+        return _ranked(arrays, card, path, data, progress)
 
-                write_model(path, arrays, card)
-                arrays = arrays | weigh_against_memory(path, pointer.judged)
-        if ranked:
-            progress(Event("learning typing mistakes"))
-            channel = learn_channel(data)
-            arrays = arrays | channel.arrays()
-            progress(Event("fitting the ranker"))
-            features = tuple(import_engine().feature_names())
-            write_model(path, arrays | RankerWeights.read().arrays(), card, features=features)
-            weights, policy = fit_ranker(path, rows)
-            policy = for_rows(policy, data.table(Split.TRAIN).total)
-            arrays = arrays | weights
-            progress(Event("fitting the belief in corrections"))
-            thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
-            write_model(path, arrays | prior_arrays(), card, policy=thorough, features=features)
-            arrays = arrays | learn_belief(path, data, channel)
-    return arrays, policy, features
+
+def _weighed(
+    arrays: dict[str, Array], card: Card, path: Path, rows: Sequence[TypedRow], pointer: "LearnedPointer | None"
+) -> dict[str, Array]:
+    """Return the arrays with how much network, memory and copying weigh beside each other."""
+    from halfword.training.mixture import bounds, fit_mixture
+
+    arrays = arrays | bounds()
+    write_model(path, arrays, card)
+    arrays = arrays | fit_mixture(path, list(queries_of(rows)))
+    if pointer is not None and pointer.judged is not None:
+        from halfword.training.session_pointer import weigh_against_memory
+
+        write_model(path, arrays, card)
+        arrays = arrays | weigh_against_memory(path, pointer.judged)
+    return arrays
+
+
+def _ranked(
+    arrays: dict[str, Array], card: Card, path: Path, data: Dataset, progress: Progress
+) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
+    """Return the arrays with channel, ranker and belief in corrections, the policy, and the ranker's features."""
+    from halfword.training.channel import learn_channel
+    from halfword.training.correcting import prior_arrays
+    from halfword.training.mistyped import learn_belief
+    from halfword.training.network_reading import fit_network_reading
+    from halfword.training.ranker import RankerWeights, fit_ranker
+    from halfword.training.showing import for_rows
+
+    progress(Event("learning typing mistakes"))
+    channel = learn_channel(data)
+    arrays = arrays | channel.arrays()
+    features = tuple(import_engine().feature_names())
+    unfitted = arrays | RankerWeights.read().arrays()
+
+    def write_unfitted(policy: Policy) -> Path:
+        write_model(path, unfitted, card, policy=policy, features=features)
+        return path
+
+    progress(Event("fitting the ranker"))
+    rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
+    if card.parts.network is not None and card.parts.ngram is not None:
+        policy = fit_network_reading(write_unfitted, policy, list(queries_of(rows)))
+    weights, policy = fit_ranker(write_unfitted(policy), rows)
+    policy = for_rows(policy, data.table(Split.TRAIN).total)
+    arrays = arrays | weights
+    progress(Event("fitting the belief in corrections"))
+    thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
+    write_model(path, arrays | prior_arrays(), card, policy=thorough, features=features)
+    return arrays | learn_belief(path, data, channel), policy, features
 
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
