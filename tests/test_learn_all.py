@@ -130,6 +130,15 @@ def test_a_log_without_validation_and_test_rows_trains(tmp_path: Path, parts: tu
     assert "xbox controller" in model.complete("xbox c").texts
 
 
+def test_a_catalogue_without_validation_and_test_rows_trains(tmp_path: Path) -> None:
+    pytest.importorskip("ibis")
+    (tmp_path / "names.txt").write_text("".join(f"{row}\n" for row in OLD))
+    data = halfword.prepare(tmp_path / "names.txt", lists=("names.txt",))
+    assert not data.counts(Split.VALID)
+    model = halfword.train(data, tmp_path / "names.halfword", parts=("popular", "ngram"))
+    assert "xbox controller" in model.complete("xbox c").texts
+
+
 def test_what_few_people_typed_in_the_test_rows_is_not_learned(tmp_path: Path) -> None:
     pytest.importorskip("ibis")
     lines = [f"{query}\tuser{number}\t2024-01-{number + 1:02}" for query in OLD for number in range(28)]

@@ -120,16 +120,26 @@ def test_the_least_probability_of_the_policy_counts_unless_another_is_asked_for(
 
 
 def test_an_empty_prefix_shows_what_is_popular_however_small_its_share(tmp_path: Path) -> None:
-    policy = replace(SHOWS_ALL, min_probability=0.9)
+    policy = replace(SHOWS_ALL, min_probability=0.9, often_typed=1e6)
     model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
     assert model.complete("")
     assert not model.complete("", min_probability=0.9)
     assert not model.complete("ab")
 
 
+def test_what_was_often_typed_is_shown_however_unlikely_unless_a_probability_is_asked_for(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, min_probability=0.99, often_typed=4.0)
+    model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
+    for prefix in ("a", "ab", "c"):
+        often = {text for text, count in TYPED.items() if count >= 4 and text.startswith(prefix) and text != prefix}
+        assert set(model.complete(prefix).texts) == often
+        assert not model.complete(prefix, min_probability=0.99)
+    assert any(count < 4 for count in TYPED.values())
+
+
 def test_what_is_common_among_all_queries_is_shown_after_a_beginning_with_many_ways_on(tmp_path: Path) -> None:
     for common in (1.0, 0.01, 0.001):
-        policy = replace(SHOWS_ALL, min_probability=0.5, common_probability=common)
+        policy = replace(SHOWS_ALL, min_probability=0.5, common_probability=common, often_typed=1e6)
         # Without a network there is one way to score, whether scores are conditional or not.
         toy = Toy(parts=("popular", "ngram"), counts=TYPED, policy=policy)
         model = load(write_toy(tmp_path / "m.halfword", toy))
@@ -259,6 +269,19 @@ def test_few_rows_are_not_trusted_to_tell_how_many_words_are_invented() -> None:
     invented = np.repeat(np.arange(3000) % 20 < 6, 10)  # of twenty rows, six are completed by such words
     few, many = (fit_showing(DEFAULT_POLICY, made, probabilities, invented, rows) for rows in (20, 3000))
     assert few.invented_min_probability > many.invented_min_probability
+
+
+def test_how_many_may_read_oddly_is_judged_by_suggestions_that_nobody_typed() -> None:
+    made, probabilities, _ = random_offers()
+    odd = np.arange(len(probabilities)) % 10 < 3
+    policies = []
+    for known in (0.0, 0.6):  # share of the prefixes that go on to known queries alone
+        count = np.repeat(np.arange(3000) < known * 3000, 10).astype(np.float32)
+        evidence = made.evidence.copy()
+        evidence[:, 0], evidence[:, -1] = count, odd & (count == 0)
+        judged = replace(made, evidence=evidence)
+        policies.append(fit_showing(DEFAULT_POLICY, judged, probabilities, np.zeros(len(odd), bool), 3000))
+    assert all(policy.odd_min_probability > 0.001 for policy in policies)
 
 
 def shown_by(policy: Policy, made: Offers, probabilities: np.ndarray) -> list[tuple[int, int]]:

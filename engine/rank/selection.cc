@@ -34,15 +34,15 @@ class Admission {
   Admission(const Ranked& ranked, const Policy& policy, const Lexicon& words)
       : ranked_(ranked), policy_(policy), words_(words) {
     const SearchOptions& options = ranked.request.options;
-    const bool by_policy = options.min_probability < 0.0;
+    by_policy_ = options.min_probability < 0.0;
     // Who has typed nothing asks for what is popular, however small its share is.
     const double least = ranked.request.typed.empty() ? 0.0 : policy.min_probability;
-    floor_ = by_policy ? std::min(std::log(least), common_floor(policy, ranked.proposals.facts))
-                       : std::log(options.min_probability);
-    odd_floor_ = by_policy ? std::log(policy.odd_min_probability) : -std::numeric_limits<double>::infinity();
+    floor_ = by_policy_ ? std::min(std::log(least), common_floor(policy, ranked.proposals.facts))
+                        : std::log(options.min_probability);
+    odd_floor_ = by_policy_ ? std::log(policy.odd_min_probability) : -std::numeric_limits<double>::infinity();
     // What is common may stop after any word: it is the beginning of many queries.
     common_floor_ = common_floor(policy, ranked.proposals.facts);
-    everything_ = by_policy ? policy.min_probability == 0.0 : options.min_probability == 0.0;
+    everything_ = by_policy_ ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
     const bool shows_none = options.invent == Invent::careful && policy.invented_min_probability == 1.0;
     never_ = options.invent == Invent::never || (shows_none && words.is_listed());
@@ -54,7 +54,13 @@ class Admission {
   /// Whether nothing is too unlikely to be shown, a near-duplicate neither.
   bool everything() const { return everything_; }
 
-  bool likely(std::size_t place) const { return ranked_.scores[place] >= floor_; }
+  /// Whether a proposal is likely enough, or often typed and no correction: such a query never looks wrong.
+  bool likely(std::size_t place) const {
+    if (ranked_.scores[place] >= floor_) return true;
+    const Proposal& proposal = ranked_.proposals.list()[place];
+    const bool often = proposal.count > 0.0 && proposal.count >= policy_.often_typed;
+    return by_policy_ && often && proposal.branch == 0;
+  }
 
   /// Whether a proposal may be shown below `above` others.
   bool admits(std::size_t place, std::size_t above) const {
@@ -87,6 +93,7 @@ class Admission {
   double odd_floor_;
   double common_floor_;
   double invented_floor_;
+  bool by_policy_;
   bool everything_;
   bool never_;
 };
@@ -112,8 +119,8 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
   Shown shown;
   std::vector<std::size_t> chosen;
   for (const std::size_t place : by_likelihood(ranked)) {
-    if (chosen.size() == most || !admission.likely(place)) break;
-    if (!admission.admits(place, chosen.size())) continue;
+    if (chosen.size() == most) break;
+    if (!admission.likely(place) || !admission.admits(place, chosen.size())) continue;
     const Proposal& proposal = ranked.proposals.list()[place];
     const bool is_new = shown.add(proposal.text);
     if (is_new || admission.everything() || proposal.count >= policy.often_typed) chosen.push_back(place);

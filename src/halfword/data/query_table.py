@@ -51,8 +51,8 @@ class QueryTable(Mapping[str, int]):
     def of_arrow(cls, queries: Any, counts: Any) -> Self:
         """Return the table of two columns of an Arrow table."""
         pa: Any = require("pyarrow", "prepare")
-        texts = pa.concat_arrays(queries.cast(pa.large_string()).chunks) if queries.num_chunks else _no_texts(pa)
-        numbers = pa.concat_arrays(counts.cast(pa.uint64()).chunks) if counts.num_chunks else pa.array([], pa.uint64())
+        texts = queries.cast(pa.large_string()).combine_chunks()
+        numbers = counts.cast(pa.uint64()).combine_chunks()
         _, begin, text = texts.buffers()
         first, size = 8 * texts.offset, 8 * len(texts)
         begin = memoryview(begin)[first : first + size + 8] if begin is not None and size else bytes(8)
@@ -140,7 +140,3 @@ class _Items:
 
     def __len__(self) -> int:
         return len(self._table)
-
-
-def _no_texts(pa: Any) -> Any:
-    return pa.array([], pa.large_string())

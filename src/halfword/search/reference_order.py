@@ -19,7 +19,10 @@ class PlainOrder:
         self._counts, self._policy, self._most = counts, policy, most
         queries = [query for query in counts if " " in query]
         held = Counter(word for query in queries for word in set(query.split()))
-        self._held = {word: number for word, number in held.items() if number >= fewest}
+        often: Counter[str] = Counter()
+        for query in queries:
+            often.update(dict.fromkeys(query.split(), counts[query]))
+        self._held = {word: number for word, number in held.items() if often[word] >= fewest}
 
     def find(self, prefix: str) -> dict[str, int]:
         """Return queries with all words of a prefix, and how many characters of each stand for them."""

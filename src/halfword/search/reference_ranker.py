@@ -337,6 +337,7 @@ class PlainPipeline:
             options,
             self.policy,
             empty=not prefix,
+            corrected=corrected,
             log_prefix=self.log_probability(prefix),
         )
         return Answer(

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from halfword.core.options import Invent, SearchOptions
 from halfword.core.policy import Policy
@@ -48,11 +48,13 @@ def select(
     policy: Policy,
     *,
     empty: bool,
+    corrected: Collection[str] = (),
     log_prefix: float = 0.0,
 ) -> list[str]:
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
 
-    Who has typed nothing (`empty`) asks for what is popular, however small its share is. A text that is common among
+    Who has typed nothing (`empty`) asks for what is popular, however small its share is. What was often typed is shown
+    as well, however unlikely it is, unless it is one of the `corrected` ones. A text that is common among
     all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely. It may
     stop after any word, but its words must go together. What reads oddly must be the likelier, the lower it would
     stand, because it is worth less there.
@@ -67,8 +69,11 @@ def select(
     shown: set[str] = set()
     chosen: list[str] = []
     for text in sorted(scores, key=lambda text: (-scores[text], text.encode())):
-        if len(chosen) == max(options.count, int(policy.page)) or math.exp(scores[text]) < least:
+        if len(chosen) == max(options.count, int(policy.page)):
             break
+        often = count_of(text) > 0 and count_of(text) >= policy.often_typed and text not in corrected
+        if math.exp(scores[text]) < least and not (often and options.min_probability is None):
+            continue
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue
         unlikely = math.exp(scores[text]) < least_odd * math.sqrt(len(chosen) + 1)

@@ -1,6 +1,6 @@
 """The queries by their words, so that they are found whatever the order of the words (`engine/sources/other_order.h`).
 
-Only the most typed queries take part, only words that several of them hold are kept, and of each word only some
+Only the most typed queries take part, only words that were typed several times are kept, and of each word only some
 queries. Scripts without spaces between words have no words to put in another order.
 """
 
@@ -15,7 +15,7 @@ from halfword.core.model_file import Array
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 
-FEWEST = 2  # queries that hold a word
+FEWEST = 2  # times that queries with a word were typed
 MOST = 64  # queries that are listed of a word, the most typed ones
 _MOST_QUERIES = 1_000_000  # that take part, the most typed ones
 
@@ -30,7 +30,10 @@ def learn_order(counts: Mapping[str, int], most: int = MOST) -> dict[str, Array]
     places = np.sort(np.argsort(-typed, kind="stable")[:_MOST_QUERIES])
     queries = [table.at(place) for place in order[places].tolist()]
     holding = Counter(word for query in queries for word in words_of(query))
-    words = sorted((word for word, number in holding.items() if number >= FEWEST), key=str.encode)
+    often: Counter[str] = Counter()
+    for query, count in zip(queries, typed[places].tolist(), strict=True):
+        often.update(dict.fromkeys(words_of(query), count))
+    words = sorted((word for word, count in often.items() if count >= FEWEST), key=str.encode)
     if not words:
         return {}
     coded = [_coded(each) for each in _listed(queries, words, places, typed, most)]

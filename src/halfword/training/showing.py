@@ -19,8 +19,8 @@ _WORTH_A_GLANCE = 0.05  # a suggestion that is likelier is always shown: a new q
 _GLANCES: tuple[float, ...] = tuple(_CHOICES[_CHOICES <= _WORTH_A_GLANCE].tolist())
 _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
-_MOST_ODD = 1 / 5  # share of the suggestions that may read oddly, unless leaving more of them out
-_ODD_PRICE = 0.04  # costs more than this share of MRR
+_MOST_ODD = 1 / 5  # share of the suggestions that nobody typed that may read oddly, unless leaving out more
+_ODD_PRICE = 0.04  # costs more than this share of what such suggestions add to MRR
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
 _FEWEST_ROWS = 1_000  # of a log that may show invented words; a smaller one knows too few to tell which are right
@@ -32,14 +32,16 @@ class Page:
     """The proposals for many prefixes: a column for each prefix, the likeliest first."""
 
     probability: np.ndarray  # 0 where a list has ended
+    count: np.ndarray  # how often the text was typed
     invented: np.ndarray  # whether the text holds an invented word
     odd: np.ndarray  # whether it reads oddly
     size: int  # suggestions that are shown at most
+    often: float  # what was typed so often is shown however unlikely it is
     rows: int  # a row of the log is asked at several prefixes: those whose numbers leave the same remainder
 
     def places(self, least: float, least_odd: float, least_invented: float) -> tuple[np.ndarray, np.ndarray]:
         """Return which proposals are shown, and the rank of each of them, from 1 on."""
-        shown = self.probability >= max(least, _NO_PROPOSAL)
+        shown = (self.probability >= max(least, _NO_PROPOSAL)) | ((self.count > 0) & (self.count >= self.often))
         shown &= ~self.invented | (self.probability >= least_invented)
         rank = np.zeros(shown.shape[1:], np.int64)
         ranks = np.zeros(shown.shape, np.int64)
@@ -50,15 +52,16 @@ class Page:
             ranks[place] = rank
         return shown, ranks[shown]
 
-    def worth(self, least: float, least_odd: float = 0.0, least_invented: float = 0.0) -> float:
-        """Return what the shown proposals add to the sum of reciprocal ranks."""
+    def worth(self, least: float, least_odd: float = 0.0, least_invented: float = 0.0, *, new: bool = False) -> float:
+        """Return what the shown proposals, or those that nobody typed, add to the sum of reciprocal ranks."""
         shown, rank = self.places(least, least_odd, least_invented)
-        return float((self.probability[shown] / rank).sum())
+        worth = self.probability[shown] / rank
+        return float(worth[self.count[shown] == 0].sum() if new else worth.sum())
 
     def share_of_odd(self, least: float, least_odd: float, least_invented: float) -> float:
-        """Return what share of shown proposals reads oddly."""
+        """Return what share of those shown proposals that nobody typed reads oddly."""
         shown, _ = self.places(least, least_odd, least_invented)
-        return float(self.odd[shown].sum() / max(shown.sum(), 1))
+        return float(self.odd[shown].sum() / max((shown & (self.count == 0)).sum(), 1))
 
     def most_invented(self, least: float, least_odd: float, least_invented: float) -> float:
         """Return what share of shown proposals holds an invented word, at most: few rows tell it less exactly."""
@@ -101,7 +104,7 @@ def _least_odd(page: Page, least: float) -> float:
     """
 
     def worth(least_odd: float) -> float:
-        return page.worth(least, least_odd, _least_invented(page, least, least_odd))
+        return page.worth(least, least_odd, _least_invented(page, least, least_odd), new=True)
 
     def share(least_odd: float) -> float:
         return page.share_of_odd(least, least_odd, _least_invented(page, least, least_odd))
@@ -133,5 +136,6 @@ def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: n
         made[place, owner] = values[order]
         return made
 
-    odd = offers.evidence[:, -1] > 0
-    return Page(in_lists(probabilities), in_lists(invented), in_lists(odd), int(policy.page), rows)
+    count, odd = offers.evidence[:, 0], offers.evidence[:, -1] > 0
+    probability, typed, new_word, odd_one = map(in_lists, (probabilities, count, invented, odd))
+    return Page(probability, typed, new_word, odd_one, int(policy.page), policy.often_typed, rows)
