@@ -85,8 +85,13 @@ def test_a_word_that_is_nearly_always_written_so_is_in_other_texts_too(tmp_path:
     assert arrays["display.word.form"].data == b"iPhone"
 
 
-def test_a_form_of_another_length_is_left_out() -> None:
-    assert learn_displays({"i̇zmir": 3}, {"i̇zmir": "İzmir"}) == {}
+def test_a_form_of_another_length_or_of_another_text_is_left_out() -> None:
+    assert learn_displays({"fish": 3}, {"fish": "ﬁsh"}) == {}
+    assert learn_displays({"izmir": 3}, {"izmir": "Ismir"}) == {}
+
+
+def test_a_capital_with_a_dot_is_shown() -> None:
+    assert learn_displays({"izmir": 3}, {"izmir": "İzmir"})["display.query.form"].data == "İzmir".encode()
 
 
 def test_a_blocklist_sees_the_text(data: Dataset, tmp_path: Path) -> None:

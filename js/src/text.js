@@ -70,7 +70,8 @@ function cleanOnce(text, profile) {
   const composed = text.replaceAll("\u2581", " ").replaceAll("\u00b4", "'").normalize("NFKC");
   const visible = composed.replace(INVISIBLE, "").replace(JOINERS, "$1$2");
   if (profile === "paper") return visible.replace(/[^\x00-\x7f]/gu, "").toLowerCase();
-  return visible.toLowerCase().normalize("NFKC"); // lower-casing can part what NFKC joined
+  const lower = visible.toLowerCase().replaceAll("i\u0307", "i"); // the small letter of İ is i, as Turkish has it
+  return lower.normalize("NFKC"); // lower-casing can part what NFKC joined
 }
 
 /** @param {string} text */

@@ -49,7 +49,9 @@ def prepare(
         for line in funnel.files:
             console.print(line)
         if Problem.UTF8 in funnel.broken:
-            console.print(f"{funnel.broken[Problem.UTF8]:,} rows are not UTF-8; read another encoding with --encoding")
+            console.print(
+                f"{funnel.broken[Problem.UTF8]:,} rows are not UTF-8; read another encoding with --encoding, such as latin-1"
+            )
 
 
 def _funnel_table(funnel: "Funnel") -> Table:

@@ -263,7 +263,7 @@ def _place_of(path: Path, name: str, entry: Any, start: int, size: int, checksum
 
 
 def _foreign(path: Path, reason: str) -> ModelFileError:
-    return ModelFileError(f"{path} is not a model file: {reason}; make one with: halfword train data/ -o {path}")
+    return ModelFileError(f"{path} is not a model file: {reason}; make one with: halfword train data/ -o my.halfword")
 
 
 def _damaged(path: Path, reason: str) -> ModelFileError:

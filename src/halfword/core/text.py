@@ -103,7 +103,8 @@ def _clean_unicode(text: str, profile: Profile) -> str:
         visible = _JOINERS.sub(r"\1\2", visible)
     if profile.ascii_only:
         return visible.encode("ascii", "ignore").decode("ascii").lower()
-    return unicodedata.normalize("NFKC", visible.lower())  # lower-casing can part what NFKC joined
+    lower = visible.lower().replace("i\u0307", "i")  # the small letter of İ is i, as Turkish has it
+    return unicodedata.normalize("NFKC", lower)  # lower-casing can part what NFKC joined
 
 
 def _refuse_surrogates(text: str) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from halfword.core.model_file import Array
+from halfword.core.text import normalise_query
 from halfword.search.model import import_engine
 
 _FEWEST = 3  # times that a word must have been typed in a form before texts nobody typed take it over
@@ -20,8 +21,8 @@ def learn_displays(counts: Mapping[str, int], displays: Mapping[str, str]) -> di
     if not displays:
         return {}
     forms = {query: displays[query] for query in counts if query in displays}
-    # A lower-case letter may be longer than its capital (İ), and then the two cannot be shown in each other's place.
-    forms = {query: form for query, form in forms.items() if form.lower() == query and len(form) == len(query)}
+    # A form of another length cannot be shown in the place of the text, part of which is highlighted.
+    forms = {query: form for query, form in forms.items() if len(form) == len(query) and normalise_query(form) == query}
     return _arrays("display.query", forms) | _arrays("display.word", _words(counts, forms))
 
 
