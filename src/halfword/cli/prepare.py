@@ -49,9 +49,8 @@ def prepare(
         for line in funnel.files:
             console.print(line)
         if Problem.UTF8 in funnel.broken:
-            console.print(
-                f"{funnel.broken[Problem.UTF8]:,} rows are not UTF-8; read another encoding with --encoding, such as latin-1"
-            )
+            broken = f"{funnel.broken[Problem.UTF8]:,}"
+            console.print(f"{broken} rows are not UTF-8; read another encoding with --encoding, such as latin-1")
 
 
 def _funnel_table(funnel: "Funnel") -> Table:
