@@ -422,8 +422,8 @@ def search_cost(path: Path, parts: tuple[str, ...], prefix: str, options: Search
     ("prefix", "parts", "beam", "haste"),
     [
         ("b", PARTS, 12, 0.25),
-        ("aa", PARTS, 7, 1.0),
-        ("c", ("popular", "ngram"), 7, 1.0),
+        ("aa", PARTS, 7, 0.5),
+        ("c", ("popular", "ngram"), 7, 0.5),
         ("a", ("popular", "ngram"), 4, 1.5),
     ],
     ids=["no query begins so", "six do", "one does that was typed twice", "many do"],
@@ -434,7 +434,7 @@ def test_it_searches_the_harder_the_less_popularity_knows(
     costs = {
         (*kept, beam, haste): search_cost(popular_path, kept, prefix, SearchOptions(beam=beam, haste=haste))
         for kept in (PARTS, ("popular", "ngram"))
-        for beam, haste in [(12, 0.25), (7, 1.0), (4, 1.5)]
+        for beam, haste in [(12, 0.25), (7, 0.5), (4, 1.5)]
     }
     expected = costs.pop((*parts, beam, haste))
     assert expected not in costs.values()

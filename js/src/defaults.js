@@ -52,7 +52,7 @@ export const POLICY = {
   beam_factor_many: [0.8, 0.01, 100.0],
   widest_beam: [1000.0, 1.0, 1000.0],
   haste_none: [0.25, 0.0, 100.0],
-  haste_few: [1.0, 0.0, 100.0],
+  haste_few: [0.5, 0.0, 100.0],
   haste_many: [1.5, 0.0, 100.0],
   read_limit_base: [25.0, 1.0, 1000000.0],
   read_limit_per_beam: [4.0, 0.0, 10000.0],

@@ -24,7 +24,7 @@ class Policy:
     beam_factor_many: float = 0.8  # and where many do
     widest_beam: float = 1000.0  # but no wider than this
     haste_none: float = 0.25  # SearchOptions.haste in the same three cases
-    haste_few: float = 1.0
+    haste_few: float = 0.5
     haste_many: float = 1.5
     read_limit_base: float = 25.0  # a search with the network reads at most so many hypotheses,
     read_limit_per_beam: float = 4.0  # and so many more per hypothesis of the beam
