@@ -1,9 +1,11 @@
 """Fit the belief in corrections that ships with the package, from logs that may be learned from; prints JSON.
 
-    python benchmarks/belief_prior.py DATA... -o src/halfword/models/belief.json
+    python benchmarks/belief_prior.py DATA[=BACKGROUND]... -o src/halfword/models/belief.json
 
-For each dataset a model of popularity and memory is trained without its validation and test rows, and asked at natural
-and mistyped prefixes of its validation split. What is printed is how many rows were read.
+For each dataset a model of popularity and memory is trained without its validation and test rows, on a background that
+has not learned from them if one is named, and asked at natural and mistyped prefixes of its validation split. All
+datasets count the same. A large log soon leaves these weights, so give small ones: of their right words many are
+unknown, which a large log would take for mistakes. What is printed is how many rows were read.
 """
 
 import argparse
@@ -25,17 +27,19 @@ from halfword.training.options import NO_BACKGROUND, TrainOptions
 from halfword.training.train import train
 
 UNITS = 8
+WORTH = 1_000  # prefixes that each dataset counts for
 
 
-def rows_of(data: Dataset, channel: Channel) -> ReadRows:
-    """Return what a model of the train split reads in prefixes of the validation split."""
+def rows_of(data: Dataset, background: str, channel: Channel) -> ReadRows:
+    """Return what a model of the train split reads in prefixes of the validation split, counted as if it were one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.halfword"
-        train(data, path, TrainOptions(parts=("popular", "ngram"), background=NO_BACKGROUND, hold_out=True))
+        train(data, path, TrainOptions(parts=("popular", "ngram"), background=background, hold_out=True))
         header = read_header(path)
         thorough = replace(header.policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
         write_model(path, read_arrays(path, header), header.card, policy=thorough, features=header.features)
-        return read_rows(load(path, cache=False), *belief_rows(data, channel))
+        rows = read_rows(load(path, cache=False), *belief_rows(data, channel))
+        return replace(rows, worth=rows.worth * WORTH / rows.worth.sum())
 
 
 def joined(each: list[ReadRows]) -> ReadRows:
@@ -70,17 +74,20 @@ def write(weights: dict[str, BeliefWeights], path: Path) -> None:
 def main() -> None:
     """Train, read, fit, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("data", nargs="+", metavar="DATA[=BACKGROUND]")
     parser.add_argument("--output", "-o", type=Path, default=PRIOR)
     asked = parser.parse_args()
     write(blank(), PRIOR)
-    datasets = [open_dataset(path) for path in asked.data]
-    each = [rows_of(data, learn_channel(data)) for data in datasets]
+    each = []
+    for named in asked.data:
+        path, _, background = named.partition("=")
+        data = open_dataset(Path(path))
+        each.append(rows_of(data, background or NO_BACKGROUND, learn_channel(data)))
     rows, chance = joined(each), np.random.default_rng(0)
     start = BeliefWeights.blank(rows, UNITS, chance)
     fitted = {part: fit_belief(start, rows, glance=part == "glance", closeness=1.0) for part in PARTS}
     write(fitted, asked.output)
-    print(json.dumps({"rows": {str(path.name): len(one.worth) for path, one in zip(asked.data, each, strict=True)}}))
+    print(json.dumps({"rows": {named: len(one.worth) for named, one in zip(asked.data, each, strict=True)}}))
 
 
 if __name__ == "__main__":

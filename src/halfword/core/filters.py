@@ -149,6 +149,7 @@ class Blocklist:
             layer.blocks_one([mended], shortest)
             for mended, shortest in self._mended(ways[-1])
             for layer in self._layers
+            if layer.may_block([mended])
         )
 
     @property
@@ -190,7 +191,8 @@ class Blocklist:
         """Yield what words may be meant for, and of how many words a rule must be to count there."""
         meant = {each for word in words for each in self._near.meant(word)}
         if meant and any(map(self._is_found, meant.union(words))):
-            yield from ((mended, 2) for mended in self._near.phrases(words))
+            if len(words) > 1:
+                yield from ((mended, 2) for mended in self._near.phrases(words))
             yield from ((mended, 1) for mended in self._near.long_words(words))
 
     def allowed(self, shown: list[Shown]) -> list[Shown]:

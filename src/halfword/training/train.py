@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from halfword.core.card import BackgroundCard, Card, MemoryCard, PartsCard, PopularCard
 from halfword.core.errors import OptionError, OutputError
-from halfword.core.filters import SHIPPED, read_blocklist
+from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
 from halfword.core.model_file import Array, check_model_output, write_model
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.progress import Event, Progress, named, quiet
@@ -121,7 +121,8 @@ def _held_out(
     progress: Progress,
 ) -> _Made:
     """Learn the parts from the train split alone, and fit what joins them on the validation split."""
-    arrays, parts = _with_counts(data.table(Split.TRAIN), data, output, learned, options, progress)
+    table, stays = data.table(Split.TRAIN), options.hold_out
+    arrays, parts = _with_counts(table, data, output, learned, options, progress, stays=stays)
     card = _card(data, options, replace(learned, parts=parts))
     joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
@@ -135,7 +136,7 @@ def _with_all_rows(
     progress(Event("counting"))
     table = data.all_table()
     learned = learn_all(learned, table, output, options)
-    arrays, parts = _with_counts(table, data, output, learned, options, progress)
+    arrays, parts = _with_counts(table, data, output, learned, options, progress, stays=True)
     return replace(made, arrays=arrays, parts=parts)
 
 
@@ -157,9 +158,20 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
 
 
 def _with_counts(
-    table: QueryTable, data: Dataset, output: Path, learned: Learned, options: TrainOptions, progress: Progress
+    table: QueryTable,
+    data: Dataset,
+    output: Path,
+    learned: Learned,
+    options: TrainOptions,
+    progress: Progress,
+    *,
+    stays: bool,
 ) -> tuple[dict[str, Array], PartsCard]:
-    """Return the arrays of the model with those parts that are made of how often each query was typed."""
+    """Return the arrays of the model with those parts that are made of how often each query was typed.
+
+    Where they are only there to fit weights to, and do not stay in the model, they hold what is never suggested, too:
+    to find it takes long.
+    """
     arrays, parts = _stored(learned.arrays, options.compact), learned.parts
     asked = "popular" in options.parts and len(options.parts) > 1  # else nobody asks for words
     if "ngram" in options.parts:
@@ -173,13 +185,14 @@ def _with_counts(
         arrays |= popular_of(often) | learn_displays(often, data.displays())
         if asked:
             progress(Event("learning the words"))
-            arrays |= _word_arrays(table, often, data, learned, options)
+            blocklist = read_blocklist(SHIPPED, profile=data.profile) if stays else Blocklist([])
+            arrays |= _word_arrays(table, often, blocklist, learned, options)
         parts = replace(parts, popular=PopularCard(queries=len(often), rows=often.total))
     return arrays, parts
 
 
 def _word_arrays(
-    table: QueryTable, often: QueryTable, data: Dataset, learned: Learned, options: TrainOptions
+    table: QueryTable, often: QueryTable, blocklist: Blocklist, learned: Learned, options: TrainOptions
 ) -> dict[str, Array]:
     """Return what is known of the words of a table, and of its queries that are kept."""
     from halfword.training.from_table import (
@@ -198,7 +211,7 @@ def _word_arrays(
     kept = words if often is table else WordColumns.of(often)
     known = learned.standing.background.words() if learned.standing is not None else set()
     return (
-        spellings_of(often, kept, read_blocklist(SHIPPED, profile=data.profile))
+        spellings_of(often, kept, blocklist)
         | word_list_of(words, known, options.least_count)
         | word_counts_of(words, options.least_count)
         | word_forms_of(kept)
