@@ -14,6 +14,8 @@ from halfword.core.policy import DEFAULT_POLICY
 from halfword.data.dataset import open_dataset
 from halfword.search.model import engine_policy, import_engine, load, open_model_file
 from halfword.search.reference import PlainCompanions
+from halfword.training import companions
+from halfword.training.coded_numbers import code_numbers
 from halfword.training.companions import learn_companions, read_companions
 from halfword.training.options import TrainOptions
 from halfword.training.train import train
@@ -222,3 +224,12 @@ def test_training_keeps_them_within_the_size_of_the_memory(text_folder: Path, tm
     assert sum(place.end - place.begin for name, place in places.items() if name.startswith("ngram.words")) <= 2600
     train(data, path, TrainOptions(parts=("ngram",)))
     assert "ngram.words.companion" not in read_header(path).places  # nobody would ask them
+
+
+def test_the_size_of_many_pairs_is_worked_out_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = np.unique(np.random.default_rng(0).integers(0, 1 << 20, 1000).astype(np.uint32))
+    counts = np.arange(len(pairs)) % 3 + 1
+    whole = companions._bytes_of(pairs, counts)
+    assert whole == len(code_numbers(companions._steps(pairs, counts))) + (counts > 1).sum() + (len(pairs) + 7) // 8
+    monkeypatch.setattr(companions, "_AT_A_TIME", 7)
+    assert companions._bytes_of(pairs, counts) == whole

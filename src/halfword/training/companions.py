@@ -38,7 +38,8 @@ from halfword.training.kneser_ney import Mask, Numbers
 LONGEST = 255  # bytes of a word, so that one byte holds its length
 MOST_WORDS = 65_535  # so that two bytes are enough for the number of a word
 MOST_IN_A_QUERY = 12  # words; longer queries are sentences; their pairs are ignored
-_AT_A_TIME = 1 << 22  # pairs
+_AT_A_TIME = 1 << 22  # pairs that are worked on together
+_NO_PAIR = -1 << 16  # before the first one: of no word, and no step to its companion
 _MOST_TOGETHER = 255  # queries, so that one byte holds their number
 
 
@@ -252,14 +253,19 @@ def _layout(
     }
 
 
-def _steps(pairs: Numbers, counts: Numbers) -> Numbers:
-    """Return what stands for each companion of one word after the other."""
+def _steps(pairs: Numbers, counts: Numbers, before: int = _NO_PAIR) -> Numbers:
+    """Return what stands for each companion of one word after the other; `before` is the pair before the first."""
     first, second = pairs.astype(np.int64) >> 16, pairs.astype(np.int64) & 0xFFFF
-    steps = np.where(np.diff(first, prepend=-1) > 0, second, np.diff(second, prepend=0))
+    steps = np.where(np.diff(first, prepend=before >> 16) > 0, second, np.diff(second, prepend=before & 0xFFFF))
     found: Numbers = 2 * steps + (counts > 1)
     return found
 
 
 def _bytes_of(pairs: Numbers, counts: Numbers) -> int:
-    """Return how many bytes some pairs take."""
-    return int(number_sizes(_steps(pairs, counts)).sum() + np.count_nonzero(counts > 1)) + (len(pairs) + 7) // 8
+    """Return how many bytes some pairs take; a part of them at a time, since a large log has a hundred million."""
+    size, before = (len(pairs) + 7) // 8 + int(np.count_nonzero(counts > 1)), _NO_PAIR
+    for begin in range(0, len(pairs), _AT_A_TIME):
+        part = slice(begin, begin + _AT_A_TIME)
+        size += int(number_sizes(_steps(pairs[part], counts[part], before)).sum())
+        before = int(pairs[part][-1])
+    return size
