@@ -227,7 +227,7 @@ def test_training_keeps_them_within_the_size_of_the_memory(text_folder: Path, tm
 
 
 def test_the_size_of_many_pairs_is_worked_out_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs = np.unique(np.random.default_rng(0).integers(0, 1 << 20, 1000).astype(np.uint32))
+    pairs = np.unique(np.random.default_rng(0).integers(0, 1 << 20, 1000))
     counts = np.arange(len(pairs)) % 3 + 1
     whole = companions._bytes_of(pairs, counts)
     assert whole == len(code_numbers(companions._steps(pairs, counts))) + (counts > 1).sum() + (len(pairs) + 7) // 8
