@@ -103,7 +103,7 @@ class Policy:
     odd_min_probability: float = 0.0  # the same for one that reads oddly, if it stands first: its words were never
     # typed together, or it stops after a word that joins others; times the root of its rank, if it stands lower; fitted
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
-    often_typed: float = 5.0  # what was typed so often is shown, though it be unlikely or nearly a duplicate
+    often_typed: float = 5.0  # what was typed so often is shown, even if it is unlikely or nearly a duplicate
 
     def __post_init__(self) -> None:
         for each in fields(self):
