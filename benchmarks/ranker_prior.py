@@ -2,6 +2,7 @@
 
 python benchmarks/ranker_prior.py DATA[=BACKGROUND]... --sessions LOG... -o src/halfword/models/ranker.json
 python benchmarks/ranker_prior.py --keep --sessions LOG...                 only the weights of requests with a context
+python benchmarks/ranker_prior.py --go-on DATA[=BACKGROUND]...             from the weights that ship, held near them
 
 For each dataset a model of popularity and memory is trained on its train split, on a background that has not learned
 from its rows if one is named, and asked at prefixes of its validation split. Give datasets of different sizes and
@@ -180,6 +181,13 @@ def fit_alone(collected: Collected, units: int, epochs: int) -> tuple[RankerWeig
     return estimated, fit(estimated, offers, epochs=epochs, closeness=1.0, rate=5e-3)
 
 
+def go_on(collected: Collected, epochs: int) -> dict[str, RankerWeights]:
+    """Return the weights that ship, fitted to further logs; with a context they differ from the others as before."""
+    before, session = RankerWeights.read(), RankerWeights.read(part="session")
+    weights = fit(before, join(collected.valid), epochs=epochs, rate=5e-3)
+    return {"weights": weights, "session": weights.moved(before, session)}
+
+
 def fit_session(weights: RankerWeights, collected: Collected, units: int, epochs: int) -> RankerWeights:
     """Return the weights of requests with a context."""
     offers = with_mixture(join(collected.valid), weights.mixture)
@@ -193,6 +201,7 @@ def main() -> None:
     parser.add_argument("data", nargs="*", metavar="DATA[=BACKGROUND]")
     parser.add_argument("--sessions", nargs="*", default=[], metavar="DATA[=BACKGROUND]")
     parser.add_argument("--keep", action="store_true", help="keep the weights of requests without a context")
+    parser.add_argument("--go-on", action="store_true", help="start from the weights that ship")
     parser.add_argument("--output", "-o", type=Path, default=PRIOR)
     parser.add_argument("--units", type=int, default=16)
     parser.add_argument("--session-units", type=int, default=32, help="hidden units added for a context")
@@ -205,7 +214,13 @@ def main() -> None:
         in_sessions.add(named, 20_000, 2000, with_context=True)
     content = json.loads(PRIOR.read_text(encoding="utf-8"))
     weights, report = RankerWeights.read(), {}
-    if not arguments.keep:
+    if arguments.go_on:
+        fitted = go_on(plain, arguments.epochs)
+        content |= {part: each.to_json() for part, each in fitted.items()}
+        content |= {"further_data": sorted(plain.test)}
+        report["alone"] = plain.nats(weights, fitted["weights"])
+        weights = fitted["weights"]
+    elif not arguments.keep:
         estimated, weights = fit_alone(plain, arguments.units, arguments.epochs)
         content |= {"data": sorted(plain.test), "weights": weights.to_json()}
         report["alone"] = plain.nats(estimated, weights)

@@ -26,6 +26,7 @@ from halfword.training.ngram import NgramOptions, learn_memory
 from halfword.training.options import SHIPPED
 from halfword.training.pieces import Pieces
 from halfword.training.pooling import Share, fit_share, log_likelihood, orders_of, pool, read_queries
+from halfword.training.pruning import read_counts
 from halfword.training.segment import SegmentOptions, piece_arrays, train_segmenter
 from halfword.training.sorted_texts import read_texts
 from halfword.training.stored_segmenter import StoredSegmenter
@@ -88,6 +89,10 @@ class Background:
             return words_of(self.memory(), self.arrays, self.pieces.end)
         (size,) = np.frombuffer(self.arrays["lexicon.size"].data, "<u4").tolist()
         return set(read_texts(self.arrays["lexicon.text"].data, size))
+
+    def queries(self) -> list[str]:
+        """Return the queries that it lists, if it has any."""
+        return list(read_counts(self.arrays)) if "popular.text" in self.arrays else []
 
     def word_counts(self) -> Counter[str]:
         """Return the words that it knows, and in about how many queries each occurs."""

@@ -7,6 +7,9 @@ natural ones, too: many people leave a mistake as it is.
 There are few of them, and what was meant by most is known. So mistakes are made in other validation queries: those of
 the train split's sessions again, in queries with the same words, since people misspell the same words in the same way
 (`enviromental`); and letter by letter as the channel makes them, which is all that a log without sessions has.
+
+In a small log it may be that people typed every validation row before. Taken at its word, everything unknown would be a
+mistake. So each log is also asked for a few queries of the background, as if a stranger had typed them.
 """
 
 import random
@@ -39,13 +42,17 @@ _TRAIN_FACTOR = 5  # or so many times in the train split, where the mistake itse
 _COUNTED = 3.8  # times that mistyped prefixes count for each row that the next one corrects: what natural rows may
 # lose by corrections is a choice (docs/research/typos.md)
 _LEAST_SHARE = 0.06  # what they count at least for each natural prefix, since few logs tell what people correct
+_STRANGERS = 500  # queries of the background that are asked
 _MOST_STEPS = 200_000  # from query to query in the train split's sessions that are looked at
 _MOST_WORDS = 3  # that a mistake may befall: two mistakes are in two spaces at most
 
 
-def learn_belief(path: Path, data: Dataset, channel: Channel) -> dict[str, Array]:
-    """Return how far corrections are believed, fitted to what a model file makes of validation rows."""
-    rows = read_rows(load(path, cache=False), *belief_rows(data, channel))
+def learn_belief(path: Path, data: Dataset, channel: Channel, background: Sequence[str]) -> dict[str, Array]:
+    """Return how far corrections are believed, fitted to what a model file makes of validation rows.
+
+    `background` has queries of other people.
+    """
+    rows = read_rows(load(path, cache=False), *belief_rows(data, channel, background))
     fitted = {part: fit_belief(BeliefWeights.read(part), rows, glance=part == "glance") for part in PARTS}
     return {name: array for part, weights in fitted.items() for name, array in weights.arrays(part).items()}
 
@@ -56,10 +63,14 @@ class BeliefRows(NamedTuple):
     natural: list[Asked]
     mistyped: list[Asked]
     share: float  # what the mistyped ones count for each natural one
+    strangers: list[Asked]
 
 
-def belief_rows(data: Dataset, channel: Channel) -> BeliefRows:
-    """Return natural and mistyped prefixes; the more rows are corrected by the next one, the more mistakes count."""
+def belief_rows(data: Dataset, channel: Channel, background: Sequence[str]) -> BeliefRows:
+    """Return natural and mistyped prefixes, and some of strangers.
+
+    The more rows are corrected by the next one, the more mistakes count.
+    """
     chance, counts = random.Random(4), data.table(Split.TRAIN)
     often = word_counts(counts)
     pairs = list(corrections(data.sessions(Split.VALID), counts, often))
@@ -67,7 +78,14 @@ def belief_rows(data: Dataset, channel: Channel) -> BeliefRows:
     natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
     mistakes = list(train_mistakes(islice(steps_of(data, counts), _MOST_STEPS), counts, often))
     share = max(_LEAST_SHARE, _COUNTED * len(pairs) / max(len(rows), 1))
-    return BeliefRows(natural, _mistyped(pairs, mistakes, rows, channel, chance), share)
+    return BeliefRows(natural, _mistyped(pairs, mistakes, rows, channel, chance), share, strangers(background, counts))
+
+
+def strangers(background: Sequence[str], counts: Mapping[str, int]) -> list[Asked]:
+    """Return prefixes of some queries of the background that the log does not know."""
+    new = [query for query in background if len(query) >= SHORTEST_QUERY and query not in counts]
+    some = random.Random(5).sample(new, min(_STRANGERS, len(new)))
+    return at_hashed_prefix(TypedRow(query) for query in some)
 
 
 def corrections(

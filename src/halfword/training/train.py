@@ -124,7 +124,8 @@ def _held_out(
     table, stays = data.table(Split.TRAIN), options.hold_out
     arrays, parts = _with_counts(table, data, output, learned, options, progress, stays=stays)
     card = _card(data, options, replace(learned, parts=parts))
-    joined, policy, features = _fitted(arrays, card, data, output, pointer, options, progress)
+    strangers = learned.background.queries() if learned.background is not None else []
+    joined, policy, features = _fitted(arrays, card, data, output, pointer, strangers, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
@@ -285,6 +286,7 @@ def _fitted(
     data: Dataset,
     output: Path,
     pointer: "LearnedPointer | None",
+    strangers: Sequence[str],
     options: TrainOptions,
     progress: Progress,
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
@@ -301,7 +303,7 @@ def _fitted(
             arrays = _weighed(arrays, card, path, rows, pointer)
         if not ranked:
             return arrays, DEFAULT_POLICY, ()
-        return _ranked(arrays, card, path, data, progress)
+        return _ranked(arrays, card, path, data, strangers, progress)
 
 
 def _weighed(
@@ -322,7 +324,7 @@ def _weighed(
 
 
 def _ranked(
-    arrays: dict[str, Array], card: Card, path: Path, data: Dataset, progress: Progress
+    arrays: dict[str, Array], card: Card, path: Path, data: Dataset, strangers: Sequence[str], progress: Progress
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
     """Return the arrays with channel, ranker and belief in corrections, the policy, and the ranker's features."""
     from halfword.training.channel import learn_channel
@@ -352,7 +354,7 @@ def _ranked(
     progress(Event("fitting the belief in corrections"))
     thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
     write_model(path, arrays | prior_arrays(), card, policy=thorough, features=features)
-    return arrays | learn_belief(path, data, channel), policy, features
+    return arrays | learn_belief(path, data, channel, strangers), policy, features
 
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
