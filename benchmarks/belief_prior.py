@@ -38,7 +38,7 @@ def rows_of(data: Dataset, background: str, channel: Channel) -> ReadRows:
         header = read_header(path)
         thorough = replace(header.policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
         write_model(path, read_arrays(path, header), header.card, policy=thorough, features=header.features)
-        rows = read_rows(load(path, cache=False), *belief_rows(data, channel))
+        rows = read_rows(load(path, cache=False), *belief_rows(data, channel, []))
         return replace(rows, worth=rows.worth * WORTH / rows.worth.sum())
 
 

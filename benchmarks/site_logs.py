@@ -1,4 +1,4 @@
-"""Draw logs of small sites from a list of queries: few queries that many people type, and some that nobody typed before.
+"""Draw logs of small sites from a list of queries: few queries that many people type, and some new ones.
 
 python benchmarks/site_logs.py nlm/counts.tsv.gz -o sites/nlm --counts
 

@@ -24,7 +24,9 @@ from halfword.search.filtered import Filtered
 from halfword.search.model import Model, engine_options, import_engine
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.training.channel import Channel, Pair, edits_of, is_correction, mine, mistype
-from halfword.training.mistyped import belief_rows, made_again, train_mistakes
+from halfword.training.correcting import read_rows
+from halfword.training.mistyped import belief_rows, made_again, strangers, train_mistakes
+from halfword.training.offers import Asked
 from halfword.training.word_tree import word_tree
 from tests.toy import Toy, write_toy
 
@@ -240,8 +242,23 @@ def test_mistakes_count_more_where_people_correct_more(tmp_path: Path) -> None:
         (folder / "train.query.txt").write_text("britney spears\n" * 9 + "kettle\n", encoding="utf-8")
         for split in ("valid", "test"):
             (folder / f"{split}.query.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
-        shares.append(belief_rows(open_dataset(folder), Channel.read()).share)
+        shares.append(belief_rows(open_dataset(folder), Channel.read(), []).share)
     assert 0 < shares[0] < shares[1] < shares[2]
+
+
+def test_strangers_type_what_the_log_does_not_know() -> None:
+    asked = strangers(["britney spears", "gulf cost accounting", "ab"], {"britney spears": 3})
+    assert [each.query for each in asked] == ["gulf cost accounting"]
+
+
+def test_a_strangers_query_is_right_as_typed(model: Model) -> None:
+    mistyped = Asked("britney spears", 9, mistyped="britny sp")
+    stranger = Asked("britny spiegel", len("britny sp"))
+    rows = read_rows(model, [mistyped], [mistyped], 1.0, [stranger])
+    of_mistake, of_stranger = rows.chances[1], rows.chances[2]
+    assert of_mistake[1] > of_mistake[0]
+    assert of_stranger[0] > of_stranger[1:].max()
+    assert rows.worth[2] > 0
 
 
 def test_a_mistake_at_the_end_that_may_still_be_right_is_not_made_again() -> None:

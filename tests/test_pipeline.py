@@ -29,7 +29,7 @@ from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
 
-SOBER = replace(DEFAULT_POLICY, min_probability=0.003, invented_min_probability=0.01, often_typed=3.0)
+SOBER = replace(DEFAULT_POLICY, min_probability=0.003, invented_min_probability=0.01, often_typed=3.0, known_typed=2.0)
 # The plain search reads one hypothesis at a time, and mostly has no memory.
 UNLIMITED = replace(SOBER, read_limit_base=1e6, network_min_probability=0.0)
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)
@@ -502,18 +502,21 @@ def test_a_ranker_that_makes_no_sense_is_refused(name: str, values: list[float],
         load(write_toy(tmp_path / "bad.halfword", toy))
 
 
-def test_a_ranker_that_lacks_the_newest_feature_still_answers(path: Path, tmp_path: Path) -> None:
+def test_a_ranker_that_lacks_the_newest_feature_gives_it_no_weight(path: Path, tmp_path: Path) -> None:
     content, header = path.read_bytes(), read_header(path)
-    size, old = len(header.features), {}
+    size, older, without = len(header.features), {}, {}
     for name, place in header.places.items():
         data = content[place.begin : place.end]
-        if name.startswith("ranker.") and name.endswith((".mean", ".scale", ".linear")):
-            data = data[:-4]
-        if name.startswith("ranker.") and name.endswith(".hidden"):
-            data = b"".join(data[begin : begin + 4 * size - 4] for begin in range(0, len(data), 4 * size))
-        old[name] = Array(place.dtype, data)
-    write_model(tmp_path / "old.halfword", old, header.card, policy=header.policy, features=header.features[:-1])
-    assert texts(load(tmp_path / "old.halfword").complete("ab")) == texts(load(path).complete("ab"))
+        part, _, kind = name.rpartition(".")
+        ends = 4 * size if part.startswith("ranker") and kind in ("mean", "scale", "linear", "hidden") else 0
+        rows = [data[begin : begin + ends] for begin in range(0, len(data), ends)] if ends else [data]
+        weighs_nothing = b"\0\0\0\0" if kind in ("linear", "hidden") else None
+        older[name] = Array(place.dtype, b"".join(row[:-4] if ends else row for row in rows))
+        same = [row[:-4] + weighs_nothing if ends and weighs_nothing else row for row in rows]
+        without[name] = Array(place.dtype, b"".join(same))
+    write_model(tmp_path / "older.halfword", older, header.card, policy=header.policy, features=header.features[:-1])
+    write_model(tmp_path / "without.halfword", without, header.card, policy=header.policy, features=header.features)
+    assert load(tmp_path / "older.halfword").complete("ab") == load(tmp_path / "without.halfword").complete("ab")
 
 
 def test_a_ranker_of_other_features_is_refused(path: Path, tmp_path: Path) -> None:

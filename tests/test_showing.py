@@ -72,6 +72,8 @@ def test_where_an_invented_word_must_be_certain_careful_is_as_strict_as_never(tm
 
 def test_a_small_log_shows_no_invented_words() -> None:
     assert for_rows(DEFAULT_POLICY, 300).invented_min_probability == 1.0
+    assert for_rows(DEFAULT_POLICY, 300).known_typed == 1.0
+    assert for_rows(DEFAULT_POLICY, 3_000).known_typed == DEFAULT_POLICY.known_typed
     assert for_rows(DEFAULT_POLICY, 3_000).invented_min_probability == DEFAULT_POLICY.invented_min_probability
 
 
@@ -120,7 +122,7 @@ def test_the_least_probability_of_the_policy_counts_unless_another_is_asked_for(
 
 
 def test_an_empty_prefix_shows_what_is_popular_however_small_its_share(tmp_path: Path) -> None:
-    policy = replace(SHOWS_ALL, min_probability=0.9, often_typed=1e6)
+    policy = replace(SHOWS_ALL, min_probability=0.9, often_typed=1e6, known_typed=1e6)
     model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
     assert model.complete("")
     assert not model.complete("", min_probability=0.9)
@@ -128,7 +130,7 @@ def test_an_empty_prefix_shows_what_is_popular_however_small_its_share(tmp_path:
 
 
 def test_what_was_often_typed_is_shown_however_unlikely_unless_a_probability_is_asked_for(tmp_path: Path) -> None:
-    policy = replace(SHOWS_ALL, min_probability=0.99, often_typed=4.0)
+    policy = replace(SHOWS_ALL, min_probability=0.99, often_typed=4.0, known_typed=4.0)
     model = load(write_toy(tmp_path / "m.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
     for prefix in ("a", "ab", "c"):
         often = {text for text, count in TYPED.items() if count >= 4 and text.startswith(prefix) and text != prefix}
@@ -139,7 +141,7 @@ def test_what_was_often_typed_is_shown_however_unlikely_unless_a_probability_is_
 
 def test_what_is_common_among_all_queries_is_shown_after_a_beginning_with_many_ways_on(tmp_path: Path) -> None:
     for common in (1.0, 0.01, 0.001):
-        policy = replace(SHOWS_ALL, min_probability=0.5, common_probability=common, often_typed=1e6)
+        policy = replace(SHOWS_ALL, min_probability=0.5, common_probability=common, often_typed=1e6, known_typed=1e6)
         # Without a network there is one way to score, whether scores are conditional or not.
         toy = Toy(parts=("popular", "ngram"), counts=TYPED, policy=policy)
         model = load(write_toy(tmp_path / "m.halfword", toy))

@@ -84,6 +84,7 @@ struct Policy {
   double odd_min_probability{};
   double odd_ending{};
   double often_typed{};
+  double known_typed{};
 };
 
 /// How hard to search for one prefix.

@@ -81,6 +81,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"odd_min_probability", &Policy::odd_min_probability},
     PolicyField{"odd_ending", &Policy::odd_ending},
     PolicyField{"often_typed", &Policy::often_typed},
+    PolicyField{"known_typed", &Policy::known_typed},
 };
 static_assert(sizeof(Policy) == policy_fields.size() * sizeof(double), "a number of the policy is not listed");
 

@@ -54,12 +54,14 @@ class Admission {
   /// Whether nothing is too unlikely to be shown, a near-duplicate neither.
   bool everything() const { return everything_; }
 
-  /// Whether a proposal is likely enough, or often typed and no correction: such a query never looks wrong.
+  /// Whether a proposal is likely enough, or known and no correction: such a query never looks wrong. What does not go
+  /// on from the text as typed must be often typed.
   bool likely(std::size_t place) const {
     if (ranked_.scores[place] >= floor_) return true;
     const Proposal& proposal = ranked_.proposals.list()[place];
-    const bool often = proposal.count > 0.0 && proposal.count >= policy_.often_typed;
-    return by_policy_ && often && proposal.branch == 0;
+    if (!by_policy_ || proposal.count <= 0.0 || proposal.branch > 0) return false;
+    const bool goes_on = proposal.text.starts_with(ranked_.request.typed);
+    return proposal.count >= policy_.often_typed || (goes_on && proposal.count >= policy_.known_typed);
   }
 
   /// Whether a proposal may be shown below `above` others.

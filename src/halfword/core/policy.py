@@ -104,6 +104,8 @@ class Policy:
     # typed together, or it stops after a word that joins others; times the root of its rank, if it stands lower; fitted
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # what was typed so often is shown, even if it is unlikely or nearly a duplicate
+    known_typed: float = 5.0  # and what goes on from the text as typed, if it was typed so often, even if it is
+    # unlikely; in a small log once: whoever has few queries misses each of them
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -195,5 +197,6 @@ LIMITS: dict[str, tuple[float, float]] = {
     "odd_min_probability": (0.0, 1.0),
     "odd_ending": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
+    "known_typed": (0.0, 1e9),
 }
 DEFAULT_POLICY = Policy()

@@ -336,7 +336,7 @@ class PlainPipeline:
             lambda text: self.unfinished(text) and not session.holds_words(text[_begun(text, proposals[text]) :]),
             options,
             self.policy,
-            empty=not prefix,
+            typed=prefix,
             corrected=corrected,
             log_prefix=self.log_probability(prefix),
         )

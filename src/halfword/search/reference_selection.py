@@ -47,20 +47,20 @@ def select(
     options: SearchOptions,
     policy: Policy,
     *,
-    empty: bool,
+    typed: str,
     corrected: Collection[str] = (),
     log_prefix: float = 0.0,
 ) -> list[str]:
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
 
-    Who has typed nothing (`empty`) asks for what is popular, however small its share is. What was often typed is shown
-    as well, however unlikely it is, unless it is one of the `corrected` ones. A text that is common among
-    all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely. It may
-    stop after any word, but its words must go together. What reads oddly must be the likelier, the lower it would
-    stand, because it is worth less there.
+    Who has typed nothing asks for what is popular, however small its share is. What was often typed, and known queries
+    that go on from the text as `typed`, are shown as well, however unlikely, but not the `corrected` ones. A text
+    that is common among all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way
+    on is unlikely. It may stop after any word, but its words must go together. What reads oddly must be the likelier,
+    the lower it would stand, because it is worth less there.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
-    everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
+    everything, least = least == 0, 0.0 if not typed and options.min_probability is None else least
     least_odd, common = policy.odd_min_probability if options.min_probability is None else 0.0, math.inf
     if options.min_probability is None and log_prefix < 0:
         common = policy.common_probability / math.exp(log_prefix)
@@ -71,8 +71,9 @@ def select(
     for text in sorted(scores, key=lambda text: (-scores[text], text.encode())):
         if len(chosen) == max(options.count, int(policy.page)):
             break
-        often = count_of(text) > 0 and count_of(text) >= policy.often_typed and text not in corrected
-        if math.exp(scores[text]) < least and not (often and options.min_probability is None):
+        enough = min(policy.known_typed, policy.often_typed) if text.startswith(typed) else policy.often_typed
+        known = count_of(text) > 0 and count_of(text) >= enough and text not in corrected
+        if math.exp(scores[text]) < least and not (known and options.min_probability is None):
             continue
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue

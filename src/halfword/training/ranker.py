@@ -47,7 +47,8 @@ _UNITS = 16  # hidden units added to those of the prior
 _EPOCHS = 20
 _BATCH = 256  # prefixes
 _RATE = 1e-2  # of Adam, at its highest
-_CLOSENESS = 30.0  # rows that a weight must speak for before it leaves the prior by one standard deviation
+_CLOSENESS = 10.0  # rows that a weight must speak for before it leaves the prior by one standard deviation,
+_FEW = 100.0  # and twice as many where there are only so many rows: they tell by chance what many would not
 _SESSION_EPOCHS = 20
 _SESSION_RATE = 5e-3
 _SESSION_CLOSENESS = 1.0
@@ -151,7 +152,8 @@ def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Po
     asked, elsewhere = at_hashed_prefix(alone), _walked(alone, AGAIN)
     offers = collect(model, asked)
     start = prior.with_units(_UNITS, np.random.default_rng(1))
-    closeness = _CLOSENESS * (len(asked) + len(elsewhere)) / len(rows)  # the prefixes of a row are alike
+    closeness = _CLOSENESS * (1 + _FEW / len(rows))
+    closeness *= (len(asked) + len(elsewhere)) / len(rows)  # the prefixes of a row are alike
     weights = fit(start, join([offers, collect(model, elsewhere)]), closeness=closeness)
     penalty = model.policy.length_penalty if len(asked) < FEWEST else _order(weights, offers)
     policy = replace(model.policy, length_penalty=penalty)

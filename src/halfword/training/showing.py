@@ -23,7 +23,8 @@ _MOST_ODD = 1 / 5  # share of the suggestions that nobody typed that may read od
 _ODD_PRICE = 0.04  # costs more than this share of what such suggestions add to MRR
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
-_FEWEST_ROWS = 1_000  # of a log that may show invented words; a smaller one knows too few to tell which are right
+_FEWEST_ROWS = 1_000  # of a log that may show invented words, or leave out its own queries: a smaller one has too few
+# to tell which are right
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
 
@@ -36,12 +37,12 @@ class Page:
     invented: np.ndarray  # whether the text holds an invented word
     odd: np.ndarray  # whether it reads oddly
     size: int  # suggestions that are shown at most
-    often: float  # what was typed so often is shown however unlikely it is
+    known: float  # what was typed so often is shown however unlikely it is
     rows: int  # a row of the log is asked at several prefixes: those whose numbers leave the same remainder
 
     def places(self, least: float, least_odd: float, least_invented: float) -> tuple[np.ndarray, np.ndarray]:
         """Return which proposals are shown, and the rank of each of them, from 1 on."""
-        shown = (self.probability >= max(least, _NO_PROPOSAL)) | ((self.count > 0) & (self.count >= self.often))
+        shown = (self.probability >= max(least, _NO_PROPOSAL)) | ((self.count > 0) & (self.count >= self.known))
         shown &= ~self.invented | (self.probability >= least_invented)
         rank = np.zeros(shown.shape[1:], np.int64)
         ranks = np.zeros(shown.shape, np.int64)
@@ -119,10 +120,10 @@ def _least_odd(page: Page, least: float) -> float:
 def for_rows(policy: Policy, rows: int) -> Policy:
     """Return the policy of a log of so many rows.
 
-    A text is common if it is expected more than once in it. A small log shows no invented words.
+    A text is common if it is expected more than once in it. A small log shows no invented words, but all its queries.
     """
-    invented = 1.0 if rows < _FEWEST_ROWS else policy.invented_min_probability
-    return replace(policy, common_probability=min(_COMMON / max(rows, 1), 1.0), invented_min_probability=invented)
+    policy = replace(policy, common_probability=min(_COMMON / max(rows, 1), 1.0))
+    return replace(policy, invented_min_probability=1.0, known_typed=1.0) if rows < _FEWEST_ROWS else policy
 
 
 def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Page:
@@ -138,4 +139,6 @@ def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: n
 
     count, odd = offers.evidence[:, 0], offers.evidence[:, -1] > 0
     probability, typed, new_word, odd_one = map(in_lists, (probabilities, count, invented, odd))
-    return Page(probability, typed, new_word, odd_one, int(policy.page), policy.often_typed, rows)
+    return Page(
+        probability, typed, new_word, odd_one, int(policy.page), min(policy.often_typed, policy.known_typed), rows
+    )
