@@ -7,6 +7,7 @@
 
 #include "rank/pins.h"
 #include "rank/selection.h"
+#include "rank/sharing.h"
 #include "search/tuning.h"
 #include "sort.h"
 #include "sources/search_source.h"
@@ -131,6 +132,7 @@ std::vector<Branch> Completer::branches(const Request& request, const LiveState*
 Branch Completer::ranked(Reading reading, Proposals proposals, const LiveState* live) const {
   std::vector<Features> features = ranker_->features(reading.text, proposals, live ? &live->words : nullptr);
   Chances chances = ranker_->chances(features);
+  share_by_counts(reading.text, proposals, features, policy_, chances);
   return {std::move(reading), std::move(proposals), std::move(features), std::move(chances)};
 }
 

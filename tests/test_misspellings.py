@@ -47,4 +47,4 @@ def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:
     assert data.counts(Split.TRAIN) == {"diabetes": 20}
     assert data.rows(Split.VALID) == ["news"]
     assert data.rows(Split.TEST) == ["diabets", "news"]
-    assert data.about()["misspellings"] == "left out"
+    assert data.about()["misspellings"] == "1 left out"

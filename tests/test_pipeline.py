@@ -29,7 +29,14 @@ from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
 
-SOBER = replace(DEFAULT_POLICY, min_probability=0.003, invented_min_probability=0.01, often_typed=3.0, known_typed=2.0)
+SOBER = replace(
+    DEFAULT_POLICY,
+    min_probability=0.003,
+    invented_min_probability=0.01,
+    often_typed=3.0,
+    known_typed=2.0,
+    counts_believed=3.0,
+)
 # The plain search reads one hypothesis at a time, and mostly has no memory.
 UNLIMITED = replace(SOBER, read_limit_base=1e6, network_min_probability=0.0)
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)

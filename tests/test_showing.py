@@ -16,11 +16,12 @@ from halfword.core.options import UNFILTERED
 from halfword.core.policy import DEFAULT_POLICY, Policy
 from halfword.core.verify import read_arrays
 from halfword.core.words import words_in
+from halfword.data.query_table import QueryTable
 from halfword.search.model import PARTS, import_engine
 from halfword.search.reference import PlainCompanions
 from halfword.search.reference_selection import plain_form
 from halfword.training.offers import Offers
-from halfword.training.showing import fit_showing, for_rows
+from halfword.training.showing import fit_showing, for_log
 from tests.toy import SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
@@ -70,11 +71,23 @@ def test_where_an_invented_word_must_be_certain_careful_is_as_strict_as_never(tm
         assert model.complete(prefix, count=50) == model.complete(prefix, count=50, invent="never")
 
 
-def test_a_small_log_shows_no_invented_words() -> None:
-    assert for_rows(DEFAULT_POLICY, 300).invented_min_probability == 1.0
-    assert for_rows(DEFAULT_POLICY, 300).known_typed == 1.0
-    assert for_rows(DEFAULT_POLICY, 3_000).known_typed == DEFAULT_POLICY.known_typed
-    assert for_rows(DEFAULT_POLICY, 3_000).invented_min_probability == DEFAULT_POLICY.invented_min_probability
+def test_a_log_of_few_queries_shows_no_invented_words_but_all_its_queries() -> None:
+    few = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 30 for number in range(300)}))
+    many = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 3 for number in range(3_000)}))
+    once = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 1 for number in range(300)}))
+    assert few.invented_min_probability == 1.0 == few.known_typed
+    assert few.counts_believed < many.counts_believed
+    assert few.reordered_log_probability > once.reordered_log_probability == many.reordered_log_probability
+    assert few.reordered_most_queries > many.reordered_most_queries
+    assert many == replace(DEFAULT_POLICY, common_probability=many.common_probability)
+
+
+def test_where_counts_are_believed_known_queries_stand_in_their_order(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, counts_believed=0.0, length_penalty=0.0)
+    model = load(write_toy(tmp_path / "counts.halfword", Toy(parts=PARTS, counts=TYPED, policy=policy)))
+    for prefix in PREFIXES:
+        known = [text for text in model.complete(prefix, count=50).texts if text in TYPED]
+        assert known == sorted(known, key=lambda text: -TYPED[text])
 
 
 def test_a_word_of_the_background_is_not_invented(path: Path, tmp_path: Path) -> None:

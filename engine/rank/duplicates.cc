@@ -4,6 +4,8 @@
 #include <array>
 #include <iterator>
 
+#include "text/fold.h"
+
 namespace halfword {
 namespace {
 
@@ -39,14 +41,16 @@ void append_word(std::string& form, std::string_view word) {
 }  // namespace
 
 std::string plain_form(std::string_view text) {
+  const std::string key = is_plain(text) ? std::string() : fold(text, Hyphen::space);
+  const std::string_view written = is_plain(text) ? text : std::string_view(key);
   std::string form;
-  form.reserve(text.size());
-  for (std::size_t first = 0; first < text.size();) {
-    const std::size_t end = std::min(text.find(' ', first), text.size());
-    append_word(form, text.substr(first, end - first));
+  form.reserve(written.size());
+  for (std::size_t first = 0; first < written.size();) {
+    const std::size_t end = std::min(written.find(' ', first), written.size());
+    append_word(form, written.substr(first, end - first));
     first = end + 1;
   }
-  return form.empty() ? std::string(text) : form;  // a text of punctuation alone stands for itself
+  return form.empty() ? std::string(written) : form;  // a text of punctuation alone stands for itself
 }
 
 }  // namespace halfword

@@ -6,9 +6,10 @@
 
 namespace halfword {
 
-/// A text without what different people write differently: spaces, ASCII punctuation, and the plural of a word.
-/// Two texts with the same plain form are near-duplicates, such as `dvd player`, `dvd-player` and `dvd players`, or
-/// `watch battery` and `watches batteries`.
+/// A text without what different people write differently: accents and capitals (its key), spaces, ASCII punctuation,
+/// and the plural of a word.
+/// Two texts with the same plain form are near-duplicates, such as `dvd player`, `dvd-player` and `dvd players`,
+/// `watch battery` and `watches batteries`, or `crème brûlée` and `creme brulee`.
 std::string plain_form(std::string_view text);
 
 /// Which texts were shown already, but for near-duplicates.

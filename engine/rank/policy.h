@@ -85,6 +85,7 @@ struct Policy {
   double odd_ending{};
   double often_typed{};
   double known_typed{};
+  double counts_believed{};
 };
 
 /// How hard to search for one prefix.

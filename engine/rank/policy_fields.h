@@ -82,6 +82,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"odd_ending", &Policy::odd_ending},
     PolicyField{"often_typed", &Policy::often_typed},
     PolicyField{"known_typed", &Policy::known_typed},
+    PolicyField{"counts_believed", &Policy::counts_believed},
 };
 static_assert(sizeof(Policy) == policy_fields.size() * sizeof(double), "a number of the policy is not listed");
 

@@ -54,14 +54,12 @@ class Admission {
   /// Whether nothing is too unlikely to be shown, a near-duplicate neither.
   bool everything() const { return everything_; }
 
-  /// Whether a proposal is likely enough, or known and no correction: such a query never looks wrong. What does not go
-  /// on from the text as typed must be often typed.
+  /// Whether a proposal is likely enough, or known and no correction: such a query never looks wrong.
   bool likely(std::size_t place) const {
     if (ranked_.scores[place] >= floor_) return true;
     const Proposal& proposal = ranked_.proposals.list()[place];
-    if (!by_policy_ || proposal.count <= 0.0 || proposal.branch > 0) return false;
-    const bool goes_on = proposal.text.starts_with(ranked_.request.typed);
-    return proposal.count >= policy_.often_typed || (goes_on && proposal.count >= policy_.known_typed);
+    const bool known = proposal.count > 0.0 && proposal.count >= policy_.known_typed;
+    return by_policy_ && known && proposal.branch == 0;
   }
 
   /// Whether a proposal may be shown below `above` others.
@@ -136,9 +134,10 @@ std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const
   std::vector<std::size_t> chosen = choose(ranked, policy, words);
   std::vector<Proposal>& list = ranked.proposals.list();
   std::vector<double> order(list.size());  // by which answers are put in order
+  const bool typed_nothing = ranked.request.typed.empty();  // then the most popular ones are asked for
   for (const std::size_t place : chosen) {
     const double added = characters_from(list[place].text, list[place].matched);
-    order[place] = ranked.scores[place] - policy.length_penalty * added;
+    order[place] = ranked.scores[place] - (typed_nothing ? 0.0 : policy.length_penalty) * added;
   }
   sort_list(chosen, [&](std::size_t left, std::size_t right) {
     return order[left] != order[right] ? order[left] > order[right] : list[left].text < list[right].text;

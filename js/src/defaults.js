@@ -114,4 +114,5 @@ export const POLICY = {
   odd_ending: [0.05, 0.0, 1.0],
   often_typed: [5.0, 0.0, 1000000000.0],
   known_typed: [5.0, 0.0, 1000000000.0],
+  counts_believed: [1000000000.0, 0.0, 1000000000.0],
 };

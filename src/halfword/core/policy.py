@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from halfword.core.errors import ModelFileError
 
+NEVER_BELIEVED = 1e9  # of `counts_believed`: the ranker alone decides
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
@@ -104,8 +106,10 @@ class Policy:
     # typed together, or it stops after a word that joins others; times the root of its rank, if it stands lower; fitted
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # what was typed so often is shown, even if it is unlikely or nearly a duplicate
-    known_typed: float = 5.0  # and what goes on from the text as typed, if it was typed so often, even if it is
-    # unlikely; in a small log once: whoever has few queries misses each of them
+    known_typed: float = 5.0  # and a known query that is no correction, if it was typed so often, even if it is
+    # unlikely; in a log of few queries once: whoever has few misses each of them
+    counts_believed: float = NEVER_BELIEVED  # typed so often on average, known queries share what the ranker gives them
+    # half by their counts; fitted rankers know better, but those of few queries do not
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -198,5 +202,6 @@ LIMITS: dict[str, tuple[float, float]] = {
     "odd_ending": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
     "known_typed": (0.0, 1e9),
+    "counts_believed": (0.0, NEVER_BELIEVED),
 }
 DEFAULT_POLICY = Policy()

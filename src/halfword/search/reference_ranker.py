@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from halfword.core.context import normalise_context
 from halfword.core.folding import covered, keys
 from halfword.core.options import DEFAULTS, Invent, Order, SearchOptions, Typos
-from halfword.core.policy import Policy
+from halfword.core.policy import NEVER_BELIEVED, Policy
 from halfword.core.text import normalise_prefix
 from halfword.core.words import words_in
 from halfword.search.model import Answer, Completion
@@ -63,6 +63,7 @@ from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
+_ESTIMATE = 5  # its place among the features
 
 # prefix, options, surplus, other readings, the earlier queries (the oldest first) → what the search finds
 Search = Callable[[str, SearchOptions, int, Readings, Sequence[str]], Sequence[Completion]]
@@ -271,6 +272,31 @@ class PlainRanker:
         return weights.log_probabilities(features)
 
 
+def _shared_by_counts(
+    prefix: str,
+    chances: dict[str, float],
+    proposals: Mapping[str, Proposal],
+    features: Mapping[str, Sequence[float]],
+    facts: Facts,
+    policy: Policy,
+) -> dict[str, float]:
+    """Divide what the ranker gives to known queries among them, the more by counts, the more often each was typed.
+
+    Who has typed nothing asks for the most popular ones: counts decide alone.
+    """
+    known, needed = [text for text in chances if proposals[text].count > 0], policy.counts_believed if prefix else 0.0
+    if not known or facts.total <= 0 or needed >= NEVER_BELIEVED:
+        return chances
+    estimated = {text: math.exp(features[text][_ESTIMATE]) for text in known}
+    ranked, counted = sum(math.exp(chances[text]) for text in known), sum(estimated.values())
+    by_counts = facts.total / (facts.total + facts.distinct * needed)
+    shared = {
+        text: math.log((1 - by_counts) * math.exp(chances[text]) + by_counts * ranked * estimated[text] / counted)
+        for text in known
+    }
+    return {**chances, **shared}
+
+
 def _matched(text: str, typed: str) -> int:
     """Return how many characters of a text stand for a typed one that has the same key so far."""
     return next(length for key in keys(typed) if (length := covered(text, key)) is not None)
@@ -336,7 +362,7 @@ class PlainPipeline:
             lambda text: self.unfinished(text) and not session.holds_words(text[_begun(text, proposals[text]) :]),
             options,
             self.policy,
-            typed=prefix,
+            empty=not prefix,
             corrected=corrected,
             log_prefix=self.log_probability(prefix),
         )
@@ -403,7 +429,10 @@ class PlainPipeline:
         """Return the proposals for one reading, their log-probabilities, and that of none of them."""
         facts, proposals = self.propose(prefix, session, options, corrected=corrected)
         features = features_of(prefix, proposals, facts, self.ranker.mixture, self.words, session)
-        return proposals, *self.ranker.log_probabilities(features, context=bool(session.queries))
+        chances, none = self.ranker.log_probabilities(features, context=bool(session.queries))
+        if not session.queries:
+            chances = _shared_by_counts(prefix, chances, proposals, features, facts, self.policy)
+        return proposals, chances, none
 
     def propose(
         self, prefix: str, session: PlainSession, options: SearchOptions, *, corrected: bool = False

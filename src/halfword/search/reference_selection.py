@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 
+from halfword.core.folding import fold
 from halfword.core.options import Invent, SearchOptions
 from halfword.core.policy import Policy
 
@@ -13,14 +14,17 @@ _PUNCTUATION = re.compile(r"[\x00-/:-@\[-`{-\x7f]")
 
 
 def plain_form(text: str) -> str:
-    """Return a text without spaces, ASCII punctuation and the plural of words, as near-duplicates share it.
+    """Return a text without accents, spaces, ASCII punctuation and the plural of words, as near-duplicates share it.
 
     >>> plain_form("dvd-player") == plain_form("dvd players")
     True
     >>> plain_form("watch battery") == plain_form("watches batteries")
     True
+    >>> plain_form("crème brûlée") == plain_form("creme brulee")
+    True
     """
-    return "".join(map(_plain_word, text.split(" "))) or text
+    key = fold(text, " ")
+    return "".join(map(_plain_word, key.split(" "))) or key
 
 
 def _plain_word(word: str) -> str:
@@ -47,20 +51,20 @@ def select(
     options: SearchOptions,
     policy: Policy,
     *,
-    typed: str,
+    empty: bool,
     corrected: Collection[str] = (),
     log_prefix: float = 0.0,
 ) -> list[str]:
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
 
-    Who has typed nothing asks for what is popular, however small its share is. What was often typed, and known queries
-    that go on from the text as `typed`, are shown as well, however unlikely, but not the `corrected` ones. A text
+    Who has typed nothing (`empty`) asks for what is popular, however small its share is. Known queries that
+    were typed often enough are shown as well, however unlikely, but not the `corrected` ones. A text
     that is common among all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way
     on is unlikely. It may stop after any word, but its words must go together. What reads oddly must be the likelier,
     the lower it would stand, because it is worth less there.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
-    everything, least = least == 0, 0.0 if not typed and options.min_probability is None else least
+    everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
     least_odd, common = policy.odd_min_probability if options.min_probability is None else 0.0, math.inf
     if options.min_probability is None and log_prefix < 0:
         common = policy.common_probability / math.exp(log_prefix)
@@ -71,8 +75,7 @@ def select(
     for text in sorted(scores, key=lambda text: (-scores[text], text.encode())):
         if len(chosen) == max(options.count, int(policy.page)):
             break
-        enough = min(policy.known_typed, policy.often_typed) if text.startswith(typed) else policy.often_typed
-        known = count_of(text) > 0 and count_of(text) >= enough and text not in corrected
+        known = count_of(text) > 0 and count_of(text) >= policy.known_typed and text not in corrected
         if math.exp(scores[text]) < least and not (known and options.min_probability is None):
             continue
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
@@ -84,6 +87,6 @@ def select(
         if form not in shown or everything or count_of(text) >= policy.often_typed:
             chosen.append(text)
         shown.add(form)
-    penalty = policy.length_penalty
+    penalty = 0.0 if empty else policy.length_penalty
     chosen.sort(key=lambda text: (penalty * added[text] - scores[text], text.encode()))
     return chosen[: options.count]

@@ -12,6 +12,7 @@ _TIMES_IF_RARE = 2  # or only this many times, if the correct word is
 _WORD_TIMES = 10  # times as frequent as the misspelled one
 _SHORTEST_WORD = 4  # letters (one more if it is the only word); shorter words have too many neighbours
 _LONG_WORD = 8  # letters; such a word is rarely one edit away from another, so the words alone decide
+_OTHERS = 20  # times that a word may be typed more often by others; `mortage` is 400 times rarer than `mortgage`
 _MOST_MISSING = 3  # letters that may be missing at the end of a query that was sent too early
 
 
@@ -22,15 +23,17 @@ class Misspellings:
     if it is the beginning of the other and the last word of the query. A query is a misspelling if replacing one word
     by a near one gives a query that is five times as frequent, or twice as frequent if the near word is ten times as
     frequent. For a long word that is ten times rarer than a near one no such query is needed, unless only their
-    endings differ, as in inflections.
+    endings differ, as in inflections. A word is right that `others`, people of other logs, type often enough beside
+    the near one: a `skirt` is no `shirt`, however rare it is here.
 
     >>> counts = {"diabetes": 40, "diabets": 4, "diabet": 1, "diabetic": 1, "vitamin c": 90, "vitamin d": 1}
     >>> [query for query in counts if Misspellings(counts).holds(query)]
     ['diabets', 'diabet']
     """
 
-    def __init__(self, counts: Mapping[str, int]) -> None:
+    def __init__(self, counts: Mapping[str, int], others: Mapping[str, int] | None = None) -> None:
         self._counts = counts
+        self._others = others or {}
         self._words: Counter[str] = Counter()
         for query, count in counts.items():
             for word in set(query.split()):
@@ -57,13 +60,18 @@ class Misspellings:
         word, last = words[place], place == len(words) - 1
         typed = self._counts.get(" ".join(words), 1)
         for meant in self._near(word):
-            if not last and abs(len(meant) - len(word)) > 1:
+            if (not last and abs(len(meant) - len(word)) > 1) or self._is_of_others(word, meant):
                 continue
             rare = self._words[meant] >= _WORD_TIMES * self._words[word]
             corrected = self._counts.get(" ".join([*words[:place], meant, *words[place + 1 :]]), 0)
             if corrected >= (_TIMES_IF_RARE if rare else _TIMES) * typed or (rare and _is_long_slip(word, meant)):
                 return True
         return False
+
+    def _is_of_others(self, word: str, meant: str) -> bool:
+        """Tell whether other people type a word too, not only now and then instead of what may be meant."""
+        typed = self._others.get(word, 0)
+        return 0 < self._others.get(meant, 0) <= _OTHERS * typed
 
     def _near(self, word: str) -> list[str]:
         """Return the more frequent words that the user may have meant by `word`."""
@@ -79,13 +87,14 @@ class WithoutMisspellings(Dataset):
     """A dataset without misspellings; test rows that are asked, not learned, stay as they were typed."""
 
     data: Dataset
+    others: Mapping[str, int] = field(default_factory=dict, repr=False)  # how often others type each word
     _found: list[Misspellings] = field(default_factory=list, init=False, repr=False)
     _found_in_all: list[Misspellings] = field(default_factory=list, init=False, repr=False)  # in all splits together
 
     @classmethod
-    def of(cls, data: Dataset) -> Self:
-        """Wrap `data`."""
-        return cls(data.path, data.profile, data)
+    def of(cls, data: Dataset, others: Mapping[str, int] | None = None) -> Self:
+        """Wrap `data`; `others` tells how often people of other logs type each word."""
+        return cls(data.path, data.profile, data, others or {})
 
     def counts(self, split: Split) -> dict[str, int]:
         counts = self.data.counts(split)
@@ -109,16 +118,17 @@ class WithoutMisspellings(Dataset):
 
     def learnable(self, split: Split) -> dict[str, int]:
         if len(self._found_in_all) == 0:
-            self._found_in_all.append(Misspellings(self.data.all_counts()))
+            self._found_in_all.append(Misspellings(self.data.all_counts(), self.others))
         (misspellings,) = self._found_in_all
         return {query: count for query, count in self.data.learnable(split).items() if not misspellings.holds(query)}
 
     def about(self) -> dict[str, Any]:
-        return {**self.data.about(), "misspellings": "left out"}
+        kept, typed = self.counts(Split.TRAIN), self.data.counts(Split.TRAIN)
+        return {**self.data.about(), "misspellings": f"{len(typed) - len(kept)} left out"}
 
     def _misspellings(self) -> Misspellings:
         if not self._found:
-            self._found.append(Misspellings(self.data.counts(Split.TRAIN)))
+            self._found.append(Misspellings(self.data.counts(Split.TRAIN), self.others))
         return self._found[0]
 
 

@@ -39,11 +39,11 @@ from halfword.training.showing import fit_showing
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 40_000  # validation queries that are asked at one prefix each,
 AGAIN = 2  # so many times again at a prefix of random length,
-WALKED = 0.25  # and so many times as many of all prefixes: long queries have most of them
+WALKED = 1.0  # and so many times as many of all prefixes: long queries have most of them
 LEAST_ASKED = 2_000  # prefixes in all; few rows are asked more often
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
-_UNITS = 16  # hidden units added to those of the prior
+_UNITS = 8  # hidden units added to those of the prior
 _EPOCHS = 20
 _BATCH = 256  # prefixes
 _RATE = 1e-2  # of Adam, at its highest

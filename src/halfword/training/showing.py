@@ -8,11 +8,14 @@ pairs of words that people type. So they are left out only as far as that costs 
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 
 from halfword.core.policy import Policy
+from halfword.data.query_table import QueryTable
 from halfword.training.offers import Offers
+from halfword.training.options import FEW_QUERIES
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
 _WORTH_A_GLANCE = 0.05  # a suggestion that is likelier is always shown: a new query may have no better chance yet
@@ -23,8 +26,8 @@ _MOST_ODD = 1 / 5  # share of the suggestions that nobody typed that may read od
 _ODD_PRICE = 0.04  # costs more than this share of what such suggestions add to MRR
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
-_FEWEST_ROWS = 1_000  # of a log that may show invented words, or leave out its own queries: a smaller one has too few
-# to tell which are right
+_BELIEVED = 10.0  # times that each of them was typed on average: then counts decide half
+_REORDERED = 2 / 3  # p(a query with the typed words elsewhere is meant | a known one is, none goes on from them)
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
 
@@ -117,13 +120,26 @@ def _least_odd(page: Page, least: float) -> float:
     return affordable[min(place, len(affordable) - 1)]
 
 
-def for_rows(policy: Policy, rows: int) -> Policy:
-    """Return the policy of a log of so many rows.
+def for_log(policy: Policy, table: QueryTable) -> Policy:
+    """Return the policy of a log with these queries.
 
-    A text is common if it is expected more than once in it. A small log shows no invented words, but all its queries.
+    A text is common if it is expected more than once in it. A log of few queries shows no invented words, but all
+    queries that it has: those that go on from the typed text, by their counts, and those with the typed words in it.
     """
-    policy = replace(policy, common_probability=min(_COMMON / max(rows, 1), 1.0))
-    return replace(policy, invented_min_probability=1.0, known_typed=1.0) if rows < _FEWEST_ROWS else policy
+    policy = replace(policy, common_probability=min(_COMMON / max(table.total, 1), 1.0))
+    if len(table) >= FEW_QUERIES:
+        return policy
+    counts = np.frombuffer(table.count, "<u8")
+    again = 1 - (counts == 1).sum() / max(counts.sum(), 1)  # of the next row, by Good and Turing: it was typed before
+    return replace(
+        policy,
+        invented_min_probability=1.0,
+        known_typed=1.0,
+        counts_believed=_BELIEVED,
+        reordered_most_queries=policy.page,
+        reordered_count=policy.page,
+        reordered_log_probability=max(policy.reordered_log_probability, log(max(_REORDERED * again, _NO_PROPOSAL))),
+    )
 
 
 def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: np.ndarray, rows: int) -> Page:
@@ -139,6 +155,4 @@ def _page(policy: Policy, offers: Offers, probabilities: np.ndarray, invented: n
 
     count, odd = offers.evidence[:, 0], offers.evidence[:, -1] > 0
     probability, typed, new_word, odd_one = map(in_lists, (probabilities, count, invented, odd))
-    return Page(
-        probability, typed, new_word, odd_one, int(policy.page), min(policy.often_typed, policy.known_typed), rows
-    )
+    return Page(probability, typed, new_word, odd_one, int(policy.page), policy.known_typed, rows)

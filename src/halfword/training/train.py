@@ -30,7 +30,7 @@ from halfword.training.held_out import check_sources, learned_card
 from halfword.training.live import WithLive
 from halfword.training.misspellings import WithoutMisspellings
 from halfword.training.network.options import checkpoint_path
-from halfword.training.options import TrainOptions
+from halfword.training.options import NO_BACKGROUND, TrainOptions
 from halfword.training.popular import popular_of
 
 if TYPE_CHECKING:  # it needs NumPy
@@ -39,8 +39,9 @@ if TYPE_CHECKING:  # it needs NumPy
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
     """Learn from `data`, write the model file `output` and return its card."""
-    if options.drop_misspellings:
-        data, options = WithoutMisspellings.of(data), replace(options, drop_misspellings=False)
+    if options.drops_misspellings(len(data.table(Split.TRAIN))):
+        data = WithoutMisspellings.of(data, _typed_by_others(options))
+    options = replace(options, drop_misspellings=False, keep_misspellings=True)
     if options.live is not None or options.removed is not None:
         data = WithLive.of(data, options.removed, options.live, learns=not options.hold_out)
         options = replace(options, live=None, removed=None)
@@ -89,6 +90,15 @@ def _put_in_place(made: Path, output: Path) -> None:
         made.replace(output)
     except OSError as error:
         raise OutputError(f"{output}: cannot be written ({error.strerror}); nothing was changed") from error
+
+
+def _typed_by_others(options: TrainOptions) -> Mapping[str, int]:
+    """Return how often the people of the background type each word."""
+    if options.background == NO_BACKGROUND:
+        return {}
+    from halfword.training.background import Background
+
+    return Background.open(options.background).word_counts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +342,7 @@ def _ranked(
     from halfword.training.mistyped import learn_belief
     from halfword.training.network_reading import fit_network_reading
     from halfword.training.ranker import RankerWeights, fit_ranker
-    from halfword.training.showing import for_rows
+    from halfword.training.showing import for_log
 
     progress(Event("learning typing mistakes"))
     channel = learn_channel(data)
@@ -349,7 +359,7 @@ def _ranked(
     if card.parts.network is not None and card.parts.ngram is not None:
         policy = fit_network_reading(write_unfitted, policy, list(queries_of(rows)))
     weights, policy = fit_ranker(write_unfitted(policy), rows)
-    policy = for_rows(policy, data.table(Split.TRAIN).total)
+    policy = for_log(policy, data.table(Split.TRAIN))
     arrays = arrays | weights
     progress(Event("fitting the belief in corrections"))
     thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
