@@ -2,7 +2,7 @@
 
 python benchmarks/ranker_prior.py DATA[=BACKGROUND]... --sessions LOG... -o src/halfword/models/ranker.json
 python benchmarks/ranker_prior.py --keep --sessions LOG...                 only the weights of requests with a context
-python benchmarks/ranker_prior.py --go-on DATA[=BACKGROUND]...             from the weights that ship, held near them
+python benchmarks/ranker_prior.py --few DATA[=BACKGROUND]...               only the weights of logs of few queries
 
 For each dataset a model of popularity and memory is trained on its train split, on a background that has not learned
 from its rows if one is named, and asked at prefixes of its validation split. Give datasets of different sizes and
@@ -10,7 +10,8 @@ subjects, from hundreds of rows to hundreds of thousands: the weights are the st
 that a very small log has. The mixture (how evidence and models make one first estimate) is fitted first, by coordinate
 descent, then all other weights. Datasets named after `--sessions` keep the order in which people searched. Their rows
 are asked with the ten rows before as context; the weights of requests with a context are fitted to them, starting from
-the others. What is printed is the cross-entropy in nats per prefix on the test splits: of what the fit started from,
+the others. Those of logs of few queries start from the others, too; give them small sites (`site_logs.py`) and small
+logs. What is printed is the cross-entropy in nats per prefix on the test splits: of what the fit started from,
 and of the ranker.
 """
 
@@ -181,11 +182,9 @@ def fit_alone(collected: Collected, units: int, epochs: int) -> tuple[RankerWeig
     return estimated, fit(estimated, offers, epochs=epochs, closeness=1.0, rate=5e-3)
 
 
-def go_on(collected: Collected, epochs: int) -> dict[str, RankerWeights]:
-    """Return the weights that ship, fitted to further logs; with a context they differ from the others as before."""
-    before, session = RankerWeights.read(), RankerWeights.read(part="session")
-    weights = fit(before, join(collected.valid), epochs=epochs, rate=5e-3)
-    return {"weights": weights, "session": weights.moved(before, session)}
+def go_on(collected: Collected, epochs: int) -> RankerWeights:
+    """Return the weights that ship, fitted to logs of few queries."""
+    return fit(RankerWeights.read(), join(collected.valid), epochs=epochs, rate=5e-3)
 
 
 def fit_session(weights: RankerWeights, collected: Collected, units: int, epochs: int) -> RankerWeights:
@@ -201,7 +200,7 @@ def main() -> None:
     parser.add_argument("data", nargs="*", metavar="DATA[=BACKGROUND]")
     parser.add_argument("--sessions", nargs="*", default=[], metavar="DATA[=BACKGROUND]")
     parser.add_argument("--keep", action="store_true", help="keep the weights of requests without a context")
-    parser.add_argument("--go-on", action="store_true", help="start from the weights that ship")
+    parser.add_argument("--few", action="store_true", help="only the weights of logs of few queries")
     parser.add_argument("--output", "-o", type=Path, default=PRIOR)
     parser.add_argument("--units", type=int, default=16)
     parser.add_argument("--session-units", type=int, default=32, help="hidden units added for a context")
@@ -214,12 +213,10 @@ def main() -> None:
         in_sessions.add(named, 20_000, 2000, with_context=True)
     content = json.loads(PRIOR.read_text(encoding="utf-8"))
     weights, report = RankerWeights.read(), {}
-    if arguments.go_on:
-        fitted = go_on(plain, arguments.epochs)
-        content |= {part: each.to_json() for part, each in fitted.items()}
-        content |= {"further_data": sorted(plain.test)}
-        report["alone"] = plain.nats(weights, fitted["weights"])
-        weights = fitted["weights"]
+    if arguments.few:
+        few = go_on(plain, arguments.epochs)
+        content |= {"few_data": sorted(plain.test), "few": few.to_json()}
+        report["few"] = plain.nats(weights, few)
     elif not arguments.keep:
         estimated, weights = fit_alone(plain, arguments.units, arguments.epochs)
         content |= {"data": sorted(plain.test), "weights": weights.to_json()}

@@ -4,8 +4,9 @@
 under which the queries that people went on to type are the likeliest: cross-entropy over the proposals and "none of
 these", at a few prefixes of every query. They start from weights that ship with the package
 (`models/ranker.json`, made by `benchmarks/ranker_prior.py` from public logs) and pay for leaving them, so a log with
-few validation rows stays near them. Requests with a context have weights of their own. These start from the weights
-without context and are fitted to rows with the queries before them; so sessions change nothing for other requests.
+few validation rows stays near them. Logs of few queries have weights of their own to start from, and so have requests
+with a context. These start from the weights without context and are fitted to rows with the queries before them; so
+sessions change nothing for other requests.
 """
 
 import json
@@ -34,16 +35,17 @@ from halfword.training.offers import (
     collect,
     join,
 )
+from halfword.training.options import FEW_QUERIES
 from halfword.training.showing import fit_showing
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 40_000  # validation queries that are asked at one prefix each,
 AGAIN = 2  # so many times again at a prefix of random length,
-WALKED = 1.0  # and so many times as many of all prefixes: long queries have most of them
+WALKED = 0.25  # and so many times as many of all prefixes: long queries have most of them
 LEAST_ASKED = 2_000  # prefixes in all; few rows are asked more often
 JUDGED = 3_000  # prefixes by which it is judged what is worth showing
 FEWEST = 300  # prefixes; with fewer of them the order of the prior is kept
-_UNITS = 8  # hidden units added to those of the prior
+_UNITS = 16  # hidden units added to those of the prior
 _EPOCHS = 20
 _BATCH = 256  # prefixes
 _RATE = 1e-2  # of Adam, at its highest
@@ -76,7 +78,7 @@ class RankerWeights:
     def read(cls, path: Path = PRIOR, part: str = "weights") -> Self:
         """Read weights that were written as JSON, such as those that ship; features added since weigh nothing.
 
-        `weights` are those without a context, `session` those with one.
+        `weights` are those without a context, `few` those of logs of few queries, `session` those with a context.
         """
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[part]
         return cls.of({name: np.array(value, np.float32) for name, value in values.items()})
@@ -135,18 +137,22 @@ class RankerWeights:
         return {f"{part}.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
-def fit_ranker(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Policy]:
+def fit_ranker(path: Path, typed: Sequence[TypedRow], prior: RankerWeights) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
     with threadpool_limits(1, "blas"):  # the products are small: threads would only wait for each other
-        return _fitted(path, typed)
+        return _fitted(path, typed, prior)
 
 
-def _fitted(path: Path, typed: Sequence[TypedRow]) -> tuple[dict[str, Array], Policy]:
-    prior = RankerWeights.read()
+def prior_of(queries: int) -> RankerWeights:
+    """Return the weights that ship for a log of so many different queries: few of them are typed again and again."""
+    return RankerWeights.read(part="few" if queries < FEW_QUERIES else "weights")
+
+
+def _fitted(path: Path, typed: Sequence[TypedRow], prior: RankerWeights) -> tuple[dict[str, Array], Policy]:
     model = load(path, cache=False)
     rows = sample_rows(typed, ASKED)
     if not rows:
-        session = RankerWeights.read(part="session")
+        session = prior.moved(RankerWeights.read(), RankerWeights.read(part="session"))
         return prior.arrays() | session.arrays("ranker.session"), model.policy
     alone = [TypedRow(row.query) for row in rows]
     asked, elsewhere = at_hashed_prefix(alone), _walked(alone, AGAIN)

@@ -341,14 +341,16 @@ def _ranked(
     from halfword.training.correcting import prior_arrays
     from halfword.training.mistyped import learn_belief
     from halfword.training.network_reading import fit_network_reading
-    from halfword.training.ranker import RankerWeights, fit_ranker
+    from halfword.training.ranker import fit_ranker, prior_of
     from halfword.training.showing import for_log
 
     progress(Event("learning typing mistakes"))
     channel = learn_channel(data)
     arrays = arrays | channel.arrays()
     features = tuple(import_engine().feature_names())
-    unfitted = arrays | RankerWeights.read().arrays()
+    table = data.table(Split.TRAIN)
+    prior = prior_of(len(table))
+    unfitted = arrays | prior.arrays()
 
     def write_unfitted(policy: Policy) -> Path:
         write_model(path, unfitted, card, policy=policy, features=features)
@@ -358,8 +360,8 @@ def _ranked(
     rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
     if card.parts.network is not None and card.parts.ngram is not None:
         policy = fit_network_reading(write_unfitted, policy, list(queries_of(rows)))
-    weights, policy = fit_ranker(write_unfitted(policy), rows)
-    policy = for_log(policy, data.table(Split.TRAIN))
+    weights, policy = fit_ranker(write_unfitted(policy), rows, prior)
+    policy = for_log(policy, table)
     arrays = arrays | weights
     progress(Event("fitting the belief in corrections"))
     thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
