@@ -206,7 +206,8 @@ void Completer::add_other_known(const Request& request, const LiveState* live, B
   const auto are_begun = [&](double least) {
     return current.are_begun(typed, least, {std::min(facts.first, facts.last), facts.last});
   };
-  if (request.options.any_order && other_order_ && !are_begun(policy_.reordered_most_queries)) {
+  const bool enough = characters_from(typed, 0) >= policy_.reordered_fewest_characters;
+  if (request.options.any_order && other_order_ && enough && !are_begun(policy_.reordered_most_queries)) {
     add_known(other_order_->find(typed, policy_), policy_.reordered_log_probability, live, as_typed);
   }
   if (request.options.fold && pinyin_ && !are_begun(policy_.pinyin_most_queries)) {

@@ -115,11 +115,20 @@ WORDS = st.lists(st.sampled_from(["a", "ab", "b", "ba", "c", "cab"]), min_size=1
     typed=WORDS,
     most=st.integers(1, 4),
     checked=st.sampled_from([1.0, 3.0, 200.0]),
+    fewest=st.sampled_from([1.0, 3.0]),
+    goes_on=st.sampled_from([1.0, 10.0]),
 )
 def test_the_engine_equals_the_plain_pipeline(
-    tmp_path_factory: pytest.TempPathFactory, counts: dict[str, int], typed: str, most: int, checked: float
+    tmp_path_factory: pytest.TempPathFactory,
+    counts: dict[str, int],
+    typed: str,
+    most: int,
+    checked: float,
+    fewest: float,
+    goes_on: float,
 ) -> None:
     policy = replace(UNBOUNDED, reordered_most_checked=checked, reordered_most_begun=2.0, reordered_count=4.0)
+    policy = replace(policy, reordered_fewest_characters=fewest, reordered_most_queries=goes_on)
     toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy)
     path = write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy)
     order = PlainOrder(counts, policy, fewest=FEWEST, most=most)

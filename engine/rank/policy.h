@@ -70,6 +70,7 @@ struct Policy {
   double reordered_most_checked{};
   double reordered_most_begun{};
   double reordered_count{};
+  double reordered_fewest_characters{};
   // Chinese by its pinyin.
   double pinyin_most_queries{};
   double pinyin_log_probability{};

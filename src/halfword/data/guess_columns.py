@@ -16,7 +16,7 @@ KNOWN_NAMES = {
     "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht "
     "title name product_name product",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id customer_id "
-    "kunde kundennummer nutzer benutzer utilisateur usuario utente gebruiker",
+    "customer client kunde kundennummer nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time datum zeit zeitpunkt "
     "zeitstempel horodatage fecha tijd",
     "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",

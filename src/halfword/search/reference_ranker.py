@@ -412,7 +412,8 @@ class PlainPipeline:
         """Add known queries that share what the ranker leaves to none of its proposals."""
         policy, begun = self.policy, sum(query.startswith(prefix) for query in self.counts)
         others: list[tuple[Mapping[str, int], float]] = []
-        if self.other_order is not None and options.order is Order.ANY and begun < policy.reordered_most_queries:
+        enough = len(prefix) >= policy.reordered_fewest_characters and begun < policy.reordered_most_queries
+        if self.other_order is not None and options.order is Order.ANY and enough:
             others.append((self.other_order.find(prefix), policy.reordered_log_probability))
         if self.pinyin is not None and options.fold and begun < policy.pinyin_most_queries:
             others.append((self.pinyin.find(prefix), policy.pinyin_log_probability))

@@ -27,6 +27,7 @@ _ODD_PRICE = 0.04  # costs more than this share of what such suggestions add to 
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
 _BELIEVED = 10.0  # times that each of them was typed on average: then counts decide half
+_FEWEST_LETTERS = 3.0  # before queries are looked for that hold a word that begins so
 _REORDERED = 2 / 3  # p(a query with the typed words elsewhere is meant | a known one is, none goes on from them)
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
 
@@ -138,6 +139,7 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
         counts_believed=_BELIEVED,
         reordered_most_queries=policy.page,
         reordered_count=policy.page,
+        reordered_fewest_characters=_FEWEST_LETTERS,
         reordered_log_probability=max(policy.reordered_log_probability, log(max(_REORDERED * again, _NO_PROPOSAL))),
     )
 
