@@ -266,7 +266,14 @@ def test_the_list_of_commands_fits_on_one_screen(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("command", "rare"), [("prepare", "--keep-personal"), ("train", "--learning-rate"), ("serve", "--pad")]
+    ("command", "rare"),
+    [
+        ("prepare", "--keep-personal"),
+        ("train", "--learning-rate"),
+        ("serve", "--pad"),
+        ("complete", "--min-probability"),
+        ("evaluate", "--typos"),
+    ],
 )
 def test_rare_options_are_shown_on_demand(command: str, rare: str) -> None:
     assert rare not in halfword(command, "--help").stdout

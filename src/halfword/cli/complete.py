@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfword.cli.options import AsJson, ModelFile, NoVerify, divided, takes
+from halfword.cli.options import AsJson, HelpAll, ModelFile, NoVerify, divided, takes
 from halfword.cli.output import print_fields, print_json
 from halfword.core.errors import TextError
 from halfword.core.filters import FilterOptions
@@ -29,6 +29,7 @@ def complete(
         list[str] | None, typer.Option("--context", help="An earlier query of the session; several, the oldest first.")
     ] = None,
     as_json: AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Print the likeliest completions of each PREFIX.
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
-from halfword.cli.options import AsJson, Data, ModelFile, NoVerify, takes
+from halfword.cli.options import AsJson, Data, HelpAll, ModelFile, NoVerify, takes
 from halfword.cli.output import cells, console, print_json, table
 from halfword.cli.progress import progress
 from halfword.core.fields import changed
@@ -26,6 +26,7 @@ def evaluate(
     given: dict[str, Any],
     no_verify: NoVerify = False,
     as_json: AsJson = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Measure how well a model completes the test queries.
 
