@@ -106,13 +106,21 @@ def test_only_words_that_were_typed_several_times_are_kept() -> None:
     assert len(learn_order({"iphone case": 2, "red shoes": 1})["order.begin"].data) == 3 * 4  # iphone, case
 
 
+def test_a_word_that_has_ended_is_found_elsewhere_too_but_not_the_typed_text_itself(tmp_path: Path) -> None:
+    toy = Toy(parts=("popular", "ngram"), counts={"b a": 9, "a": 5, "b ab": 4, "c": 2}, order=4)
+    found = load(write_toy(tmp_path / "toy.halfword", toy)).complete("a ", UNFILTERED, count=50).texts
+    assert "b a" in found
+    assert "b ab" not in found
+    assert "a" not in found
+
+
 WORDS = st.lists(st.sampled_from(["a", "ab", "b", "ba", "c", "cab"]), min_size=1, max_size=4).map(" ".join)
 
 
 @settings(max_examples=100, deadline=None)
 @given(
     counts=st.dictionaries(WORDS, st.integers(1, 5), min_size=1, max_size=14),
-    typed=WORDS,
+    typed=st.one_of(WORDS, WORDS.map(lambda text: text + " ")),
     most=st.integers(1, 4),
     checked=st.sampled_from([1.0, 3.0, 200.0]),
     fewest=st.sampled_from([1.0, 3.0]),

@@ -78,6 +78,8 @@ def test_a_log_of_few_queries_shows_no_invented_words_but_all_its_queries() -> N
     assert few.invented_min_probability == 1.0 == few.known_typed
     assert few.counts_believed < many.counts_believed
     assert few.reordered_log_probability > once.reordered_log_probability == many.reordered_log_probability
+    assert few.odd_min_probability > once.odd_min_probability
+    assert few.length_penalty == 0.0 < once.length_penalty
     assert few.reordered_most_queries > many.reordered_most_queries
     assert many == replace(DEFAULT_POLICY, common_probability=many.common_probability)
 

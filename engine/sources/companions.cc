@@ -22,6 +22,16 @@ Met& met_of_thread() {
   return met;
 }
 
+/// Whether a word is one of a text of words that each end with a space.
+bool holds_word(std::string_view words, std::string_view word) {
+  for (std::size_t begin = 0; begin < words.size();) {
+    const std::size_t end = std::min(words.find(' ', begin), words.size());
+    if (words.substr(begin, end - begin) == word) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 [[noreturn]] void refuse_companions() { throw ModelFileError("the words that were typed together make no sense"); }
 
 void check(bool sound) {
@@ -283,6 +293,7 @@ bool Companions::is_apart(std::string_view text, std::size_t matched, const Poli
     const std::size_t index = find(text.substr(begin, end - begin));
     const bool joins_others = joins(index, policy);
     if (before != none && bond(before, index) != Bond::side_by_side) return true;
+    if (!joins_others && holds_word(text.substr(0, begin), text.substr(begin, end - begin))) return true;
     if (!joins_others && joined != none && bond(joined, index) == Bond::apart) return true;
     before = index;
     if (!joins_others) joined = index;

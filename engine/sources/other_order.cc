@@ -18,10 +18,11 @@ void split_at_spaces(std::string_view text, std::vector<std::string_view>& parts
   }
 }
 
-/// How many bytes of a query stand for the typed words, each of which takes one word of it; none if one is missing.
+/// How many bytes of a query stand for the typed words, each of which takes one word of it; none if one is missing. The
+/// last one stands for a word that begins so, unless it has ended.
 /// `words` is room for those of the query.
 std::optional<std::size_t> matched_bytes(std::string_view query, std::span<const std::string_view> whole,
-                                         std::string_view begun, std::vector<std::string_view>& words) {
+                                         std::string_view begun, bool ended, std::vector<std::string_view>& words) {
   split_at_spaces(query, words);
   std::size_t matched = 0;
   const auto take = [&](const auto& fits) {
@@ -34,7 +35,8 @@ std::optional<std::size_t> matched_bytes(std::string_view query, std::span<const
   for (const std::string_view wanted : whole) {
     if (!take([&](std::string_view word) { return word == wanted; })) return std::nullopt;
   }
-  if (!take([&](std::string_view word) { return !word.empty() && word.starts_with(begun); })) return std::nullopt;
+  const auto fits = [&](std::string_view word) { return ended ? word == begun : word.starts_with(begun); };
+  if (!take([&](std::string_view word) { return !word.empty() && fits(word); })) return std::nullopt;
   return matched;
 }
 
@@ -46,6 +48,8 @@ class OtherOrder::Finder {
   Finder(const OtherOrder& parts, std::string_view typed, const Policy& policy)
       : parts_(parts), typed_(typed), policy_(policy) {
     split_at_spaces(typed, whole_);
+    ended_ = whole_.back().empty() && whole_.size() > 1;  // a space after the last word: it is whole, too
+    if (ended_) whole_.pop_back();
     begun_ = whole_.back();
     whole_.pop_back();
   }
@@ -84,8 +88,8 @@ class OtherOrder::Finder {
       if (static_cast<double>(checked_) >= policy_.reordered_most_checked) return;
       ++checked_;
       parts_.queries_.read_text(place, text_);
-      if (text_.starts_with(typed_)) continue;
-      const auto matched = matched_bytes(text_, whole_, begun_, words_);
+      if (text_.starts_with(typed_) || (ended_ && text_ == typed_.substr(0, typed_.size() - 1))) continue;
+      const auto matched = matched_bytes(text_, whole_, begun_, ended_, words_);
       if (matched) found_.push_back({text_, static_cast<double>(parts_.queries_.logged_at(place)), *matched});
     }
   }
@@ -104,7 +108,8 @@ class OtherOrder::Finder {
   std::string_view typed_;
   const Policy& policy_;
   std::vector<std::string_view> whole_;  // words
-  std::string_view begun_;
+  std::string_view begun_;               // the last one, by its beginning
+  bool ended_ = false;                   // or whole
   std::string text_;                     // of the query that is checked
   std::vector<std::string_view> words_;  // and its words
   std::vector<FoundQuery> found_;

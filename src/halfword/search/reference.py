@@ -433,7 +433,7 @@ class PlainCompanions:
         """Tell whether words of a text do not go together, from the first one on that is not typed whole.
 
         Two neighbours were never typed side by side in this order, or two words with nothing between them but words
-        that join others never together.
+        that join others never together; or a word that does not join others is there twice.
         """
         words, begun = text.split(" "), text[: matched + 1].count(" ")
         joining = [self._joins(word, policy) for word in words]
@@ -441,6 +441,8 @@ class PlainCompanions:
             others = [word for word, joins in zip(words[:place], joining[:place], strict=True) if not joins]
             joined = others[-1:] if not joining[place] else []
             if not self._side_by_side(words[place - 1], words[place]):
+                return True
+            if not joining[place] and words[place] in words[:place]:
                 return True
             if not all(self._together(word, words[place]) for word in joined):
                 return True

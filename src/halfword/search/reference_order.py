@@ -1,9 +1,9 @@
 """Known queries that hold the typed words in another order, in plain Python: what the engine must equal.
 
-All typed words must be in the query, each in a place of its own, the last one by its beginning. Of the typed words that
-are whole, the one that the fewest queries hold is looked up. Of a word only its most typed queries are listed; where
-some are left out, or no typed word is whole, those of the words are looked at too that are held by most queries and
-begin with the last typed one.
+All typed words must be in the query, each in a place of its own, the last one by its beginning unless a space
+follows it. Of the typed words that are whole, the one that the fewest queries hold is looked up. Of a word only its
+most typed queries are listed; where some are left out, or no typed word is whole, those of the words are looked at too
+that are held by most queries and begin with the last typed one.
 """
 
 from collections import Counter
@@ -27,6 +27,9 @@ class PlainOrder:
     def find(self, prefix: str) -> dict[str, int]:
         """Return queries with all words of a prefix, and how many characters of each stand for them."""
         *whole, begun = prefix.split(" ")
+        ended = not begun and bool(whole)  # a space after the last word: it is whole, too
+        if ended:
+            *whole, begun = whole
         if not begun or any(word not in self._held for word in whole):
             return {}
         rarest = min(whole, key=lambda word: self._held[word], default=None)
@@ -37,7 +40,8 @@ class PlainOrder:
             for word in words[: int(self._policy.reordered_most_begun)]:
                 looked_at += self._listed(word)
         looked_at = looked_at[: int(self._policy.reordered_most_checked)]
-        matched = {query: _matched(query, whole, begun) for query in looked_at if not query.startswith(prefix)}
+        others = [query for query in looked_at if not query.startswith(prefix) and query != prefix.rstrip()]
+        matched = {query: _matched(query, whole, begun, ended=ended) for query in others}
         found = sorted((query for query in matched if matched[query]), key=self._by_count)
         return {query: matched[query] for query in found[: int(self._policy.reordered_count)]}
 
@@ -50,14 +54,14 @@ class PlainOrder:
         return -self._counts[query], query.encode()
 
 
-def _matched(query: str, whole: list[str], begun: str) -> int:
+def _matched(query: str, whole: list[str], begun: str, *, ended: bool) -> int:
     """Return where the last typed word ends in a query; 0 if a word is missing."""
     free, end, begin = list[tuple[str, int]](), 0, 0
     for word in query.split(" "):
         free.append((word, begin + len(word)))
         begin += len(word) + 1
     for number, wanted in enumerate([*whole, begun]):
-        last = number == len(whole)
+        last = number == len(whole) and not ended
         place = next((place for place in free if place[0] == wanted or (last and place[0].startswith(wanted))), None)
         if place is None:
             return 0

@@ -12,7 +12,7 @@ _TIMES_IF_RARE = 2  # or only this many times, if the correct word is
 _WORD_TIMES = 10  # times as frequent as the misspelled one
 _SHORTEST_WORD = 4  # letters (one more if it is the only word); shorter words have too many neighbours
 _LONG_WORD = 8  # letters; such a word is rarely one edit away from another, so the words alone decide
-_OTHERS = 20  # times that a word may be typed more often by others; `mortage` is 400 times rarer than `mortgage`
+_OTHERS = 5  # times that a word may be typed more often by others; `mortage` is 400 times rarer than `mortgage`
 _MOST_MISSING = 3  # letters that may be missing at the end of a query that was sent too early
 
 
@@ -22,9 +22,9 @@ class Misspellings:
     A word is near another if their edit distance is 1 (one letter inserted, deleted or replaced, or two swapped), or
     if it is the beginning of the other and the last word of the query. A query is a misspelling if replacing one word
     by a near one gives a query that is five times as frequent, or twice as frequent if the near word is ten times as
-    frequent. For a long word that is ten times rarer than a near one no such query is needed, unless only their
-    endings differ, as in inflections. A word is right that `others`, people of other logs, type often enough beside
-    the near one: a `skirt` is no `shirt`, however rare it is here.
+    frequent, or the only one that `others` know, people of other logs. For a long word that is ten times rarer than a
+    near one no such query is needed, unless only their endings differ, as in inflections. A word is right that others
+    type often enough beside the near one: a `skirt` is no `shirt`, however rare it is here.
 
     >>> counts = {"diabetes": 40, "diabets": 4, "diabet": 1, "diabetic": 1, "vitamin c": 90, "vitamin d": 1}
     >>> [query for query in counts if Misspellings(counts).holds(query)]
@@ -63,8 +63,9 @@ class Misspellings:
             if (not last and abs(len(meant) - len(word)) > 1) or self._is_of_others(word, meant):
                 continue
             rare = self._words[meant] >= _WORD_TIMES * self._words[word]
+            wrong = rare or (self._others.get(meant, 0) > 0 == self._others.get(word, 0))
             corrected = self._counts.get(" ".join([*words[:place], meant, *words[place + 1 :]]), 0)
-            if corrected >= (_TIMES_IF_RARE if rare else _TIMES) * typed or (rare and _is_long_slip(word, meant)):
+            if corrected >= (_TIMES_IF_RARE if wrong else _TIMES) * typed or (rare and _is_long_slip(word, meant)):
                 return True
         return False
 

@@ -15,14 +15,14 @@ from halfword.core.model_file import Array
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 
-FEWEST = 2  # times that queries with a word were typed
+FEWEST = 2  # times that queries with a word were typed; once is enough for a small site
 MOST = 64  # queries that are listed of a word, the most typed ones
 _MOST_QUERIES = 1_000_000  # that take part, the most typed ones
 
 Numbers = NDArray[np.int64]
 
 
-def learn_order(counts: Mapping[str, int], most: int = MOST) -> dict[str, Array]:
+def learn_order(counts: Mapping[str, int], most: int = MOST, fewest: int = FEWEST) -> dict[str, Array]:
     """Return the places of queries in the popularity index by their words, as arrays for a model file."""
     table = QueryTable.of(counts)
     order = np.frombuffer(table.order, "<u4")
@@ -33,7 +33,7 @@ def learn_order(counts: Mapping[str, int], most: int = MOST) -> dict[str, Array]
     often: Counter[str] = Counter()
     for query, count in zip(queries, typed[places].tolist(), strict=True):
         often.update(dict.fromkeys(words_of(query), count))
-    words = sorted((word for word, count in often.items() if count >= FEWEST), key=str.encode)
+    words = sorted((word for word, count in often.items() if count >= fewest), key=str.encode)
     if not words:
         return {}
     coded = [_coded(each) for each in _listed(queries, words, places, typed, most)]

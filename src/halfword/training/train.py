@@ -214,13 +214,15 @@ def _word_arrays(
         word_list_of,
         word_tree_of,
     )
-    from halfword.training.other_order import learn_order
+    from halfword.training.other_order import FEWEST, learn_order
     from halfword.training.pinyin import learn_pinyin
+    from halfword.training.small_site import has_words_enough, is_small_site
     from halfword.training.word_tree import others_tree
 
     words = WordColumns.of(table)
     kept = words if often is table else WordColumns.of(often)
-    known = learned.standing.background.words() if learned.standing is not None else set()
+    standing = None if has_words_enough(table) else learned.standing
+    known = standing.background.words() if standing is not None else set()
     return (
         spellings_of(often, kept, blocklist)
         | word_list_of(words, known, options.least_count)
@@ -228,7 +230,7 @@ def _word_arrays(
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
         | others_tree(learned.background.word_counts() if learned.background is not None else {})
-        | learn_order(often)
+        | learn_order(often, fewest=1 if is_small_site(table) else FEWEST)
         | learn_pinyin(often)
     )
 
