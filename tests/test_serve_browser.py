@@ -382,14 +382,13 @@ def test_a_page_that_is_not_allowed_has_a_plain_box(page: "Page", tmp_path: Path
         box = Box(page)
         with page.expect_console_message(lambda line: line.type == "warning"):
             box.type("wea")
-        asked.clear()
         box.type("ther")
         playwright_api.expect(page.locator("halfword-search p")).to_have_text("")
         box.press("Enter")
         page.wait_for_url(f"{origin}/find?what=weather")
     reason = f"{running.address} gives no completions to {origin}; start it with --allow-origin {origin}"
     assert said == [f"halfword-search: {reason}"]
-    assert asked == []  # it would be refused again
+    assert not [url for url in asked if "q=weat" in url]  # it would be refused again
 
 
 def test_a_plain_input_is_the_box_until_the_file_is_loaded(page: "Page", server: Server, tmp_path: Path) -> None:

@@ -58,9 +58,10 @@ class TrainOptions:
     def drops_misspellings(self, queries: int) -> bool:
         """Tell whether likely typing mistakes of a log of so many different queries are not learned.
 
-        Where there are few queries each mistake is seen, and would be taken for right when it is typed again.
+        Where there are few queries that are offered, each mistake is seen, and would be right when it is typed again.
         """
-        return self.drop_misspellings or (queries < FEW_QUERIES and not self.keep_misspellings)
+        offered = queries < FEW_QUERIES and "popular" in self.parts
+        return self.drop_misspellings or (offered and not self.keep_misspellings)
 
     def __post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in PARTS]
