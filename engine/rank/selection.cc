@@ -133,7 +133,7 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
 std::vector<Completion> select(const Ranked& ranked, const Policy& policy, const Lexicon& words) {
   std::vector<std::size_t> chosen = choose(ranked, policy, words);
   std::vector<Proposal>& list = ranked.proposals.list();
-  std::vector<double> order(list.size());  // by which answers are put in order
+  std::vector<double> order(list.size());                   // by which answers are put in order
   const bool typed_nothing = ranked.request.typed.empty();  // then the most popular ones are asked for
   for (const std::size_t place : chosen) {
     const double added = characters_from(list[place].text, list[place].matched);

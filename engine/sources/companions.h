@@ -26,8 +26,8 @@ class Companions : public Source {
 
   /// Whether words of a text do not go together, from the first one on that is not typed whole, its first `matched`
   /// bytes being typed: two neighbours were never typed side by side in this order, or two words with nothing between
-  /// them but words that join others never together; or one that does not join others is there twice. A word that seldom
-  /// ends a query joins others.
+  /// them but words that join others never together; or one that does not join others is there twice. A word that
+  /// seldom ends a query joins others.
   bool is_apart(std::string_view text, std::size_t matched, const Policy& policy) const;
 
   /// Whether a text of several words stops after one that joins others.
