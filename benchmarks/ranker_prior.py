@@ -182,7 +182,7 @@ def fit_alone(collected: Collected, units: int, epochs: int) -> tuple[RankerWeig
     return estimated, fit(estimated, offers, epochs=epochs, closeness=1.0, rate=5e-3)
 
 
-def go_on(collected: Collected, epochs: int) -> RankerWeights:
+def fit_few(collected: Collected, epochs: int) -> RankerWeights:
     """Return the weights that ship, fitted to logs of few queries."""
     return fit(RankerWeights.read(), join(collected.valid), epochs=epochs, rate=5e-3)
 
@@ -214,7 +214,7 @@ def main() -> None:
     content = json.loads(PRIOR.read_text(encoding="utf-8"))
     weights, report = RankerWeights.read(), {}
     if arguments.few:
-        few = go_on(plain, arguments.epochs)
+        few = fit_few(plain, arguments.epochs)
         content |= {"few_data": sorted(plain.test), "few": few.to_json()}
         report["few"] = plain.nats(weights, few)
     elif not arguments.keep:

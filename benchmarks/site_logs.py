@@ -7,12 +7,10 @@ often as the second, three times as often as the third, and so on; one row in te
 folder for each site has train, validation and test rows.
 """
 
-import argparse
 import random
 from collections import defaultdict
-from pathlib import Path
 
-from small_logs import read_list, write_rows
+from small_logs import list_parser, read_list, write_rows
 
 SITES = {40: 300, 100: 800, 300: 3_000}  # queries of a site, and rows that are learned
 VALID, TEST = 500, 1_000
@@ -43,11 +41,7 @@ def rows_of(site: list[str], queries: list[str], number: int, chance: random.Ran
 
 def main() -> None:
     """Write a folder per site."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("list", type=Path)
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--counts", action="store_true")
-    parser.add_argument("--ascii", action="store_true", help="only rows in ASCII")
+    parser = list_parser((__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=13, help="another one draws other sites")
     given = parser.parse_args()
     queries, _ = read_list(given.list, given.counts, given.ascii)

@@ -35,6 +35,16 @@ def read_list(path: Path, counted: bool, ascii_only: bool) -> tuple[list[str], l
     return queries, counts if counted else None
 
 
+def list_parser(description: str) -> argparse.ArgumentParser:
+    """Return what reads the names of a list and of the folder for its logs."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("list", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--counts", action="store_true")
+    parser.add_argument("--ascii", action="store_true", help="only rows in ASCII")
+    return parser
+
+
 def write_rows(path: Path, rows: Iterable[str]) -> None:
     """Write one query per line."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,11 +53,7 @@ def write_rows(path: Path, rows: Iterable[str]) -> None:
 
 def main() -> None:
     """Write a folder per log."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("list", type=Path)
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--counts", action="store_true")
-    parser.add_argument("--ascii", action="store_true", help="only rows in ASCII")
+    parser = list_parser((__doc__ or "").splitlines()[0])
     given = parser.parse_args()
     queries, counts = read_list(given.list, given.counts, given.ascii)
     valid_rows, chance = SIZES[-1] // 10, random.Random(SEEDS[0])

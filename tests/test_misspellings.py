@@ -6,6 +6,7 @@ import pytest
 
 from halfword.data.dataset import Split, open_dataset
 from halfword.training.misspellings import Misspellings, WithoutMisspellings
+from halfword.training.options import TrainOptions
 
 COUNTS = {
     "government grants": 6,
@@ -48,3 +49,18 @@ def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:
     assert data.rows(Split.VALID) == ["news"]
     assert data.rows(Split.TEST) == ["diabets", "news"]
     assert data.about()["misspellings"] == "1 left out"
+
+
+def test_a_word_that_others_type_too_is_no_slip() -> None:
+    counts = {"blue shirt": 20, "blue skirt": 1, "blue shirtt": 1}
+    others = {"shirt": 300, "skirt": 90}
+    assert [query for query in counts if Misspellings(counts).holds(query)] == ["blue skirt", "blue shirtt"]
+    assert [query for query in counts if Misspellings(counts, others).holds(query)] == ["blue shirtt"]
+
+
+def test_a_log_of_few_queries_does_not_learn_its_slips_unless_asked_to() -> None:
+    assert TrainOptions().drops_misspellings(999)
+    assert not TrainOptions().drops_misspellings(1_000)
+    assert not TrainOptions(keep_misspellings=True).drops_misspellings(999)
+    assert not TrainOptions(parts=("network",)).drops_misspellings(999)  # it offers nothing by itself
+    assert TrainOptions(drop_misspellings=True).drops_misspellings(10**6)

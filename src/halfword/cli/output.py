@@ -53,8 +53,7 @@ def print_learned(output: Path, card: "Card") -> None:
         rows = ", ".join(f"{number:,} {split}" for split, number in (learned.rows or {}).items())
         hint = "" if learned.hold_out else "; to measure a model, train it with --hold-out"
         console.print(f"{output}: learned rows: {rows}{hint}")
-    left_out = str((card.data or {}).get("misspellings", "0"))
-    if not left_out.startswith("0"):
+    if left_out := (card.data or {}).get("misspellings"):
         console.print(f"{output}: likely typing mistakes: {left_out}; --keep-misspellings learns them")
     if background := card.background:
         console.print(f"{output}: stands on {background.name} (licence: {background.licence or 'not named'})")

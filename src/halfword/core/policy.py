@@ -106,8 +106,8 @@ class Policy:
     odd_min_probability: float = 0.0  # the same for one that reads oddly, if it stands first: its words were never
     # typed together, or it stops after a word that joins others; times the root of its rank, if it stands lower; fitted
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
-    often_typed: float = 5.0  # what was typed so often is shown, even if it is unlikely or nearly a duplicate
-    known_typed: float = 5.0  # and a known query that is no correction, if it was typed so often, even if it is
+    often_typed: float = 5.0  # what was typed so often is shown, even if it is nearly a duplicate of what is shown
+    known_typed: float = 5.0  # what was typed so often and is no correction is shown, even if it is
     # unlikely; in a log of few queries once: whoever has few misses each of them
     counts_believed: float = NEVER_BELIEVED  # typed so often on average, known queries share what the ranker gives them
     # half by their counts; fitted rankers know better, but those of few queries do not

@@ -124,8 +124,8 @@ class WithoutMisspellings(Dataset):
         return {query: count for query, count in self.data.learnable(split).items() if not misspellings.holds(query)}
 
     def about(self) -> dict[str, Any]:
-        kept, typed = self.counts(Split.TRAIN), self.data.counts(Split.TRAIN)
-        return {**self.data.about(), "misspellings": f"{len(typed) - len(kept)} left out"}
+        left_out = len(self.data.counts(Split.TRAIN)) - len(self.counts(Split.TRAIN))
+        return {**self.data.about(), **({"misspellings": f"{left_out} left out"} if left_out else {})}
 
     def _misspellings(self) -> Misspellings:
         if not self._found:

@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from halfword.core.model_file import Array
 from halfword.core.policy import Policy
 from halfword.core.text import SHORTEST_QUERY
+from halfword.data.query_table import QueryTable
 from halfword.data.sessions import TypedRow, queries_of
 from halfword.search.model import Model, import_engine, load
 from halfword.training.new_features import widened
@@ -35,8 +36,8 @@ from halfword.training.offers import (
     collect,
     join,
 )
-from halfword.training.options import FEW_QUERIES
 from halfword.training.showing import fit_showing
+from halfword.training.small_site import is_small_site
 
 PRIOR = Path(__file__).parent.parent / "models" / "ranker.json"
 ASKED = 40_000  # validation queries that are asked at one prefix each,
@@ -143,9 +144,9 @@ def fit_ranker(path: Path, typed: Sequence[TypedRow], prior: RankerWeights) -> t
         return _fitted(path, typed, prior)
 
 
-def prior_of(queries: int) -> RankerWeights:
-    """Return the weights that ship for a log of so many different queries: few of them are typed again and again."""
-    return RankerWeights.read(part="few" if queries < FEW_QUERIES else "weights")
+def prior_of(table: QueryTable) -> RankerWeights:
+    """Return the weights that ship for a log: those of few queries, which are typed again and again, have their own."""
+    return RankerWeights.read(part="few" if is_small_site(table) else "weights")
 
 
 def _fitted(path: Path, typed: Sequence[TypedRow], prior: RankerWeights) -> tuple[dict[str, Array], Policy]:

@@ -351,7 +351,7 @@ def _ranked(
     arrays = arrays | channel.arrays()
     features = tuple(import_engine().feature_names())
     table = data.table(Split.TRAIN)
-    prior = prior_of(len(table))
+    prior = prior_of(table)
     unfitted = arrays | prior.arrays()
 
     def write_unfitted(policy: Policy) -> Path:
