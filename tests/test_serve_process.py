@@ -22,6 +22,7 @@ from halfword.core.card import Card
 from halfword.core.model_file import write_model
 from halfword.serve.http.request import LARGEST_HEAD
 from halfword.serve.models import fingerprint
+from halfword.serve.process.supervise import bind
 from halfword.training.train import popular_arrays
 from tests.conftest import COUNTS, MakeModel
 from tests.serving import Answer, Server, serving
@@ -53,6 +54,11 @@ def test_workers_share_the_counting(server: Server) -> None:
     assert served_so_far(server) - before == 20
     assert len(server.workers()) == 2
     assert "halfword_workers 2" in server.get("/metrics").body.decode()
+
+
+def test_a_worker_that_starts_does_not_make_the_others_wait_for_connections() -> None:
+    with bind("127.0.0.1", 0) as listener, listener.dup():  # a worker's copy; whether it blocks is common to all
+        assert not os.get_blocking(listener.fileno())
 
 
 def served_so_far(server: Server) -> int:

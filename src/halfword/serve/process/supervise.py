@@ -220,6 +220,9 @@ def bind(host: str, port: int) -> socket.socket:
             listener.setsockopt(level, option, value)
         listener.bind(address)
         listener.listen(BACKLOG)
+        # Whether it blocks is told to all processes at once. A copy of a blocking one, which each worker makes, would
+        # for a moment make the others wait inside `accept`.
+        listener.setblocking(False)
     except OSError as error:
         raise OptionError(
             f"cannot listen on {host} port {port} ({error.strerror}); choose another with --port"
