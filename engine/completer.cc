@@ -18,6 +18,8 @@
 namespace halfword {
 namespace {
 
+constexpr double most_of_none = 1.0 - 1e-6;  // that known queries found in other ways can take
+
 /// What an answer is kept by, besides its options: the typed text and the live changes.
 std::string key_of(const Request& request, const LiveState* live) {
   const std::uint64_t generation = live == nullptr ? 0 : live->generation;
@@ -126,6 +128,7 @@ std::vector<Branch> Completer::branches(const Request& request, const LiveState*
     Proposals proposals = gather_corrected(correction, session, options, deadline, live);
     branches.push_back(ranked(std::move(correction), std::move(proposals), live));
   }
+  add_other_known(request.options, live, branches);
   return branches;
 }
 
@@ -197,28 +200,36 @@ Proposals Completer::gather_corrected(const Reading& correction, const Session& 
   return proposals;
 }
 
-/// Add known queries that do not go on from the typed text, but were found by it: their words are in another order, or
-/// it is how they are typed in Latin letters.
-void Completer::add_other_known(const Request& request, const LiveState* live, Branch& as_typed) const {
-  const std::string& typed = request.typed;
-  const PrefixFacts& facts = as_typed.proposals.facts;
+/// Whether at least so many queries go on from what a branch reads.
+bool Completer::are_begun(const Branch& branch, double least, const LiveState* live) const {
+  const PrefixFacts& facts = branch.proposals.facts;
   const CurrentQueries current(*popular_, nullptr, live);
-  const auto are_begun = [&](double least) {
-    return current.are_begun(typed, least, {std::min(facts.first, facts.last), facts.last});
-  };
-  const bool enough = characters_from(typed, 0) >= policy_.reordered_fewest_characters;
-  if (request.options.any_order && other_order_ && enough && !are_begun(policy_.reordered_most_queries)) {
-    add_known(other_order_->find(typed, policy_), policy_.reordered_log_probability, live, as_typed);
+  return current.are_begun(branch.reading.text, least, {std::min(facts.first, facts.last), facts.last});
+}
+
+/// Add known queries that do not go on from the typed text, but were found by it or by a correction of it: their words
+/// are in another order, or it is how they are typed in Latin letters.
+void Completer::add_other_known(const SearchOptions& options, const LiveState* live, std::span<Branch> branches) const {
+  if (options.any_order && other_order_) {
+    const auto corrections = static_cast<std::size_t>(policy_.reordered_corrections);
+    for (Branch& branch : branches.first(std::min(branches.size(), 1 + corrections))) {
+      const std::string& text = branch.reading.text;
+      if (characters_from(text, 0) < policy_.reordered_fewest_characters) continue;
+      if (are_begun(branch, policy_.reordered_most_queries, live)) continue;
+      add_known(other_order_->find(text, policy_, options.fold), policy_.reordered_log_probability, live, branch);
+    }
   }
-  if (request.options.fold && pinyin_ && !are_begun(policy_.pinyin_most_queries)) {
-    add_known(pinyin_->find(typed, policy_), policy_.pinyin_log_probability, live, as_typed);
+  Branch& as_typed = branches.front();
+  if (options.fold && pinyin_ && !are_begun(as_typed, policy_.pinyin_most_queries, live)) {
+    add_known(pinyin_->find(as_typed.reading.text, policy_), policy_.pinyin_log_probability, live, as_typed);
   }
 }
 
-/// Add known queries of which one is meant, with some probability, where nothing is that goes on from the typed text;
-/// the more often it was typed, the likelier.
+/// Add known queries of which one is meant, with some probability, where nothing is that goes on from what the branch
+/// reads; the more often it was typed, the likelier. Less is left to "none of these" then, which speaks for the
+/// reading.
 void Completer::add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live,
-                          Branch& as_typed) const {
+                          Branch& branch) const {
   const CurrentQueries current(*popular_, nullptr, live);
   double total = 0.0;
   for (FoundQuery& each : found) {
@@ -226,20 +237,22 @@ void Completer::add_known(std::vector<FoundQuery> found, double log_probability,
         live != nullptr && live->removes(each.text) ? 0.0 : current.count_of(each.text, 0, current.size()).count;
     total += std::max(each.count, 0.0);
   }
+  double added = 0.0;
   for (FoundQuery& each : found) {
     if (each.count <= 0.0) continue;
-    const std::size_t before = as_typed.proposals.list().size();
-    Proposal& proposal = as_typed.proposals.at(std::move(each.text));
-    if (as_typed.proposals.list().size() == before) continue;  // found in another way too
+    const std::size_t before = branch.proposals.list().size();
+    Proposal& proposal = branch.proposals.at(std::move(each.text));
+    if (branch.proposals.list().size() == before) continue;  // found in another way too
     proposal.count = each.count;
     proposal.matched = each.matched;
-    as_typed.features.emplace_back();
-    as_typed.chances.scores.push_back(as_typed.chances.log_none + log_probability + std::log(each.count / total));
+    branch.features.emplace_back();
+    branch.chances.scores.push_back(branch.chances.log_none + log_probability + std::log(each.count / total));
+    added += each.count / total;
   }
+  branch.chances.log_none += std::log1p(-std::min(added * std::exp(log_probability), most_of_none));
 }
 
 Answer Completer::show(const Request& request, std::vector<Branch> branches, const LiveState* live) const {
-  add_other_known(request, live, branches.front());
   if (branches.size() > 1) join_branches(branches, belief_->log_probabilities(branches, policy_));
   Proposals& proposals = branches.front().proposals;
   const std::vector<double>& scores = branches.front().chances.scores;

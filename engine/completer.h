@@ -89,8 +89,9 @@ class Completer {
                    const Deadline& deadline, const LiveState* live, bool corrected = false) const;
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
-  void add_other_known(const Request& request, const LiveState* live, Branch& as_typed) const;
-  void add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live, Branch& as_typed) const;
+  bool are_begun(const Branch& branch, double least, const LiveState* live) const;
+  void add_other_known(const SearchOptions& options, const LiveState* live, std::span<Branch> branches) const;
+  void add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live, Branch& branch) const;
   Answer show(const Request& request, std::vector<Branch> branches, const LiveState* live) const;
   std::shared_ptr<const LiveState> changes() const;
 

@@ -18,7 +18,7 @@ from halfword.search.model import Model
 from halfword.search.reference_order import PlainOrder
 from halfword.training.other_order import FEWEST, learn_order
 from tests.plain import UNBOUNDED, plain_over_memory
-from tests.toy import Toy, write_toy
+from tests.toy import SHOWS_ALL, Toy, write_toy
 
 pytestmark = pytest.mark.engine
 
@@ -114,7 +114,29 @@ def test_a_word_that_has_ended_is_found_elsewhere_too_but_not_the_typed_text_its
     assert "a" not in found
 
 
-WORDS = st.lists(st.sampled_from(["a", "ab", "b", "ba", "c", "cab"]), min_size=1, max_size=4).map(" ".join)
+@pytest.mark.parametrize("typed", ["noel", "noël", "gateau choc", "noir gâteau", "tshirt vert"])
+def test_other_spellings_of_a_word_find_it_too_unless_they_are_told_apart(tmp_path: Path, typed: str) -> None:
+    counts = {"bûche de noël": 3, "gâteau au chocolat noir": 5, "t-shirt en vert": 2}
+    model = model_of(tmp_path, counts)
+    (found,) = (each for each in model.complete(typed, ANY) if each.text in counts)
+    assert len(found.text[: found.matched].split()) == (4 if "noir" in typed else 3)
+    exact = model.complete(typed, replace(ANY, fold=False)).texts
+    assert (found.text in exact) == (typed in ("noël", "noir gâteau"))
+
+
+def test_a_mistyped_word_is_found_elsewhere_too(tmp_path: Path) -> None:
+    counts = {"bin collection": 20, "bin collection day": 9, "council tax": 5}
+    policy = replace(SHOWS_ALL, reordered_log_probability=-0.5)
+    for corrections, found in ((4.0, ["bin collection", "bin collection day"]), (0.0, [])):
+        some = replace(policy, reordered_corrections=corrections)
+        toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, mistakes=True, policy=some)
+        answer = load(write_toy(tmp_path / "toy.halfword", toy), cache=False).complete("colection", ANY, count=30)
+        assert [each.text for each in answer if each.corrected] == found, corrections
+
+
+WORDS = st.lists(
+    st.sampled_from(["a", "ab", "b", "ba", "c", "cab", "á", "a-b", "-", "한"]), min_size=1, max_size=4
+).map(" ".join)
 
 
 @settings(max_examples=100, deadline=None)
@@ -125,6 +147,7 @@ WORDS = st.lists(st.sampled_from(["a", "ab", "b", "ba", "c", "cab"]), min_size=1
     checked=st.sampled_from([1.0, 3.0, 200.0]),
     fewest=st.sampled_from([1.0, 3.0]),
     goes_on=st.sampled_from([1.0, 10.0]),
+    folds=st.booleans(),
 )
 def test_the_engine_equals_the_plain_pipeline(
     tmp_path_factory: pytest.TempPathFactory,
@@ -134,14 +157,16 @@ def test_the_engine_equals_the_plain_pipeline(
     checked: float,
     fewest: float,
     goes_on: float,
+    folds: bool,
 ) -> None:
     policy = replace(UNBOUNDED, reordered_most_checked=checked, reordered_most_begun=2.0, reordered_count=4.0)
     policy = replace(policy, reordered_fewest_characters=fewest, reordered_most_queries=goes_on)
+    policy = replace(policy, folded_most_queries=0.0)  # so that other spellings are found by this alone
     toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy)
     path = write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy)
     order = PlainOrder(counts, policy, fewest=FEWEST, most=most)
     plain = replace(plain_over_memory(path, counts, policy), other_order=order)
-    options = SearchOptions(order=Order.ANY, min_probability=0.0, count=30, beam=30)
+    options = SearchOptions(order=Order.ANY, min_probability=0.0, count=30, beam=30, fold=folds)
     found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
     reordered = [each for each in expected if not each.text.startswith(typed)]
     assert {each.text for each in found if not each.text.startswith(typed)} == {each.text for each in reordered}

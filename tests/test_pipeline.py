@@ -23,7 +23,9 @@ from halfword.search.reference import PlainCompanions, PlainNeural, PlainSpellin
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import PlainForms
+from halfword.search.reference_order import PlainOrder
 from halfword.search.reference_ranker import KnownWords, PlainMistakes, PlainPipeline
+from halfword.training.other_order import FEWEST
 from tests.plain import PlainMemory, known_words, ranker_of
 from tests.toy import COUNTS, SHOWS_ALL, Toy, write_toy
 
@@ -169,8 +171,8 @@ MISTAKEN = replace(
 
 @pytest.fixture(scope="module", params=[0.0, 1.0], ids=["by the memory", "by the network too"])
 def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    """The engine and the plain pipeline with corrections, which are believed at random."""
-    policy = replace(MISTAKEN, corrected_network=request.param)
+    """The engine and the plain pipeline with corrections, which are believed at random, and words in another order."""
+    policy = replace(MISTAKEN, corrected_network=request.param, reordered_corrections=2.0, reordered_most_queries=3.0)
     size, chance = len(import_engine().belief_names()), random.Random(1)
     believed = {
         f"{part}.{name}": [chance.gauss(0, 0.3) for _ in range(length)]
@@ -182,7 +184,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         for name, value in (("mean", 0.5), ("scale", 2))
     }
     toy = Toy(parts=PARTS, counts=QUERIES, policy=policy, background_words=BACKGROUND, mistakes=True, arrays=believed)
-    toy = replace(toy, others=OTHERS)
+    toy = replace(toy, others=OTHERS, order=4)
     path = write_toy(tmp_path_factory.mktemp("mistakes") / "mistakes.halfword", toy)
     search, arrays = load(path, parts=("ngram", "network"), cache=False), read_arrays(path)
     corrected_search = search if request.param else load(path, parts=("ngram",), cache=False)
@@ -207,6 +209,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         words_of(QUERIES),
         mistakes=mistakes,
         log_probability=partial(log_probability, search),
+        other_order=PlainOrder(QUERIES, policy, fewest=FEWEST, most=4),
     )
     return load(path, cache=False), plain, lambda: math.inf
 

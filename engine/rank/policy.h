@@ -71,6 +71,7 @@ struct Policy {
   double reordered_most_begun{};
   double reordered_count{};
   double reordered_fewest_characters{};
+  double reordered_corrections{};
   // Chinese by its pinyin.
   double pinyin_most_queries{};
   double pinyin_log_probability{};

@@ -70,6 +70,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"reordered_most_begun", &Policy::reordered_most_begun},
     PolicyField{"reordered_count", &Policy::reordered_count},
     PolicyField{"reordered_fewest_characters", &Policy::reordered_fewest_characters},
+    PolicyField{"reordered_corrections", &Policy::reordered_corrections},
     PolicyField{"pinyin_most_queries", &Policy::pinyin_most_queries},
     PolicyField{"pinyin_log_probability", &Policy::pinyin_log_probability},
     PolicyField{"pinyin_fewest_characters", &Policy::pinyin_fewest_characters},

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sort.h"
+#include "text/fold.h"
 
 namespace halfword {
 namespace {
@@ -18,40 +19,63 @@ void split_at_spaces(std::string_view text, std::vector<std::string_view>& parts
   }
 }
 
-/// How many bytes of a query stand for the typed words, each of which takes one word of it; none if one is missing. The
-/// last one stands for a word that begins so, unless it has ended.
-/// `words` is room for those of the query.
-std::optional<std::size_t> matched_bytes(std::string_view query, std::span<const std::string_view> whole,
-                                         std::string_view begun, bool ended, std::vector<std::string_view>& words) {
-  split_at_spaces(query, words);
-  std::size_t matched = 0;
-  const auto take = [&](const auto& fits) {
-    const auto found = std::find_if(words.begin(), words.end(), fits);
-    if (found == words.end()) return false;
-    matched = std::max(matched, static_cast<std::size_t>(found->data() + found->size() - query.data()));
-    *found = {};
-    return true;
-  };
-  for (const std::string_view wanted : whole) {
-    if (!take([&](std::string_view word) { return word == wanted; })) return std::nullopt;
-  }
-  const auto fits = [&](std::string_view word) { return ended ? word == begun : word.starts_with(begun); };
-  if (!take([&](std::string_view word) { return !word.empty() && fits(word); })) return std::nullopt;
-  return matched;
-}
-
 }  // namespace
+
+/// Keeps a text with its words and what they are compared by.
+class OtherOrder::Words {
+ public:
+  /// Take the words of a text, as they are or folded.
+  void take(std::string_view text, bool folds) {
+    split_at_spaces(text, words_);
+    if (!folds || is_plain(text)) {
+      compared_ = words_;
+      return;
+    }
+    folded_ = fold(text);
+    split_at_spaces(folded_, compared_);  // no character but a space becomes one
+  }
+
+  /// What the words are compared by.
+  std::span<const std::string_view> compared() const { return compared_; }
+
+  /// How many bytes of the text stand for the typed words, each of which takes one word of it; none if one is missing.
+  /// The last one stands for a word that begins so, unless it has ended. No words are left afterwards.
+  std::optional<std::size_t> matched(std::span<const std::string_view> whole, std::string_view begun, bool ended) {
+    std::size_t matched = 0;
+    const auto use = [&](const auto& fits) {
+      const auto found = std::find_if(compared_.begin(), compared_.end(), fits);
+      if (found == compared_.end()) return false;
+      const std::string_view word = words_[static_cast<std::size_t>(found - compared_.begin())];
+      matched = std::max(matched, static_cast<std::size_t>(word.data() + word.size() - words_.front().data()));
+      *found = {};
+      return true;
+    };
+    for (const std::string_view wanted : whole) {
+      if (wanted.empty()) continue;  // a hyphen between spaces
+      if (!use([&](std::string_view word) { return word == wanted; })) return std::nullopt;
+    }
+    const auto fits = [&](std::string_view word) { return ended ? word == begun : word.starts_with(begun); };
+    if (!use([&](std::string_view word) { return !word.empty() && fits(word); })) return std::nullopt;
+    return matched;
+  }
+
+ private:
+  std::string folded_;
+  std::vector<std::string_view> words_;
+  std::vector<std::string_view> compared_;
+};
 
 /// Looks for the queries of one typed text.
 class OtherOrder::Finder {
  public:
-  Finder(const OtherOrder& parts, std::string_view typed, const Policy& policy)
-      : parts_(parts), typed_(typed), policy_(policy) {
-    split_at_spaces(typed, whole_);
-    ended_ = whole_.back().empty() && whole_.size() > 1;  // a space after the last word: it is whole, too
+  Finder(const OtherOrder& parts, std::string_view typed, const Policy& policy, bool folds)
+      : parts_(parts), typed_(typed), policy_(policy), folds_(folds), key_(fold(typed)) {
+    split_at_spaces(key_, whole_);
+    ended_ = typed.ends_with(' ');  // the last word is whole, too
     if (ended_) whole_.pop_back();
     begun_ = whole_.back();
     whole_.pop_back();
+    wanted_.take(typed, folds);
   }
 
   std::vector<FoundQuery> find() {
@@ -72,6 +96,7 @@ class OtherOrder::Finder {
   std::optional<std::size_t> rarest_word() const {
     std::optional<std::size_t> rarest;
     for (const std::string_view word : whole_) {
+      if (word.empty()) continue;
       const auto [position, exact] = parts_.words_.place_of(word);
       if (!exact) return std::nullopt;
       if (!rarest || parts_.words_.logged_at(position) < parts_.words_.logged_at(*rarest)) rarest = position;
@@ -89,7 +114,9 @@ class OtherOrder::Finder {
       ++checked_;
       parts_.queries_.read_text(place, text_);
       if (text_.starts_with(typed_) || (ended_ && text_ == typed_.substr(0, typed_.size() - 1))) continue;
-      const auto matched = matched_bytes(text_, whole_, begun_, ended_, words_);
+      words_.take(text_, folds_);
+      const std::span<const std::string_view> wanted = wanted_.compared();
+      const auto matched = words_.matched(wanted.first(whole_.size()), wanted[whole_.size()], ended_);
       if (matched) found_.push_back({text_, static_cast<double>(parts_.queries_.logged_at(place)), *matched});
     }
   }
@@ -107,11 +134,14 @@ class OtherOrder::Finder {
   const OtherOrder& parts_;
   std::string_view typed_;
   const Policy& policy_;
-  std::vector<std::string_view> whole_;  // words
-  std::string_view begun_;               // the last one, by its beginning
+  bool folds_;
+  std::string key_;                      // the typed text, folded,
+  std::vector<std::string_view> whole_;  // its words
+  std::string_view begun_;               // and the last one, by its beginning
   bool ended_ = false;                   // or whole
+  Words wanted_;                         // what those of a query are compared with
   std::string text_;                     // of the query that is checked
-  std::vector<std::string_view> words_;  // and its words
+  Words words_;                          // and its words
   std::vector<FoundQuery> found_;
   std::size_t checked_ = 0;
   std::size_t listed_ = 0;  // queries of the word looked at last
@@ -144,8 +174,8 @@ std::vector<std::size_t> OtherOrder::places_of(std::size_t word) const {
   return places;
 }
 
-std::vector<FoundQuery> OtherOrder::find(std::string_view typed, const Policy& policy) const {
-  return Finder(*this, typed, policy).find();
+std::vector<FoundQuery> OtherOrder::find(std::string_view typed, const Policy& policy, bool folds) const {
+  return Finder(*this, typed, policy, folds).find();
 }
 
 }  // namespace halfword

@@ -21,9 +21,9 @@ struct FoundQuery {
 };
 
 /// Finds known queries that hold the typed words in another order, the last one by its beginning: `case iph` finds
-/// `iphone case`. `search/reference_order.py` says which of them are looked at.
+/// `iphone case`, `choc gat` finds `gâteau au chocolat`. `search/reference_order.py` says which of them are looked at.
 ///
-/// It is an index of words, `order.*`, in the layout of a popularity index (the count of a word is the number of
+/// It is an index of folded words, `order.*`, in the layout of a popularity index (the count of a word is the number of
 /// queries that hold it), and the places of the most typed of those queries: `order.places` U8 has the differences of
 /// ascending places in the popularity index as base-128 integers, low digits first, and `order.begin` U32 where those
 /// of each word begin.
@@ -31,10 +31,12 @@ class OtherOrder {
  public:
   OtherOrder(const ModelFile& file, const Popular& queries);
 
-  /// The most typed queries that hold the words of `typed`, the most typed first.
-  std::vector<FoundQuery> find(std::string_view typed, const Policy& policy) const;
+  /// The most typed queries that hold the words of `typed`, the most typed first; `folds` tells whether other spellings
+  /// of a word are the same one.
+  std::vector<FoundQuery> find(std::string_view typed, const Policy& policy, bool folds) const;
 
  private:
+  class Words;
   class Finder;
 
   /// The places of the queries that hold the word with this number, in the order of the index.

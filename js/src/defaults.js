@@ -102,6 +102,7 @@ export const POLICY = {
   reordered_most_begun: [8.0, 0.0, 1000.0],
   reordered_count: [3.0, 0.0, 100.0],
   reordered_fewest_characters: [1.0, 1.0, 100.0],
+  reordered_corrections: [0.0, 0.0, 100.0],
   pinyin_most_queries: [10.0, 0.0, 1000000.0],
   pinyin_log_probability: [-0.7, -30.0, 0.0],
   pinyin_fewest_characters: [2.0, 1.0, 100.0],

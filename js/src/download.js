@@ -26,7 +26,8 @@ export async function download(address, { cache = true, onProgress = () => {} } 
     onProgress({ loaded: bytes.byteLength, total: bytes.byteLength });
     return { bytes, from: "cache", keep: () => refresh(/** @type {Cache} */ (store), address, kept), drop };
   }
-  const { bytes, headers } = await fetched(address, onProgress);
+  // The browser may hold an older version, which it would take for fresh: the server is asked whether it is.
+  const { bytes, headers } = await fetched(address, onProgress, store ? "no-cache" : "default");
   const keep = async () => {
     // A full disk must not keep a page from completing.
     await store?.put(address, new Response(bytes, { headers })).catch(() => {});
@@ -46,9 +47,10 @@ async function openCache() {
 /**
  * @param {string} address
  * @param {OnProgress} onProgress
+ * @param {RequestCache} cache
  */
-async function fetched(address, onProgress) {
-  const reply = await fetch(address, { credentials: "same-origin" });
+async function fetched(address, onProgress, cache) {
+  const reply = await fetch(address, { credentials: "same-origin", cache });
   if (!reply.ok || !reply.body) throw new Error(`${address}: the server answered ${reply.status}`);
   const stated = Number(reply.headers.get("content-length"));
   const total = stated > 0 && !reply.headers.get("content-encoding") ? stated : null;

@@ -87,6 +87,7 @@ class Policy:
     reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
     reordered_count: float = 3.0  # queries that are offered
     reordered_fewest_characters: float = 1.0  # that must be typed
+    reordered_corrections: float = 0.0  # corrections whose words are looked for in another order, too
     # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
     # meant, not how it was typed).
     pinyin_most_queries: float = 10.0  # looked for where fewer queries than this go on from the text as typed
@@ -191,6 +192,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "reordered_most_begun": (0.0, 1000.0),
     "reordered_count": (0.0, 100.0),
     "reordered_fewest_characters": (1.0, 100.0),
+    "reordered_corrections": (0.0, 100.0),
     "pinyin_most_queries": _COUNT,
     "pinyin_log_probability": (-30.0, 0.0),
     "pinyin_fewest_characters": (1.0, 100.0),

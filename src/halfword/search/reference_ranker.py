@@ -62,6 +62,7 @@ from halfword.search.reference_selection import select
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
+MOST_OF_NONE = 1 - 1e-6  # that known queries found in other ways can take, for the same reason
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
 _ESTIMATE = 5  # its place among the features
 
@@ -376,17 +377,20 @@ class PlainPipeline:
     ) -> tuple[dict[str, Proposal], dict[str, float], set[str]]:
         """Return the proposals of all readings, their scores, and those that go on from a correction."""
         found, chances, none = self._ranked(prefix, session, options)
-        self._add_other_known(prefix, options, found, chances, none)
+        none = self._add_reordered(prefix, options, found, chances, none)
+        none = self._add_pinyin(prefix, options, found, chances, none)
         mistakes = self.mistakes
-        known = sum(query.startswith(prefix) for query in self.counts)
+        known = self._begun(prefix)
         if mistakes is None or options.typos is Typos.OFF or known >= self.policy.corrected_most_queries:
             return found, chances, set()
         corrections = mistakes.belief.worth_completing(prefix, mistakes.corrections.corrections(prefix))
         beam = math.ceil(min(options.beam * self.policy.corrected_beam_factor, self.policy.widest_beam))
         fewer = replace(options, count=min(options.count, int(self.policy.corrected_count)), beam=beam)
         branches = [self._ranked(each.text, session, fewer, corrected=True) for each in corrections]
-        gains = [mistakes.log_corrected(each.text) - self.log_probability(prefix) for each in corrections]
         nones = [none, *(branch[2] for branch in branches)]
+        for place, each in enumerate(corrections[: int(self.policy.reordered_corrections)]):
+            nones[1 + place] = self._add_reordered(each.text, options, *branches[place])
+        gains = [mistakes.log_corrected(each.text) - self.log_probability(prefix) for each in corrections]
         beliefs = mistakes.belief.log_probabilities(prefix, corrections, gains, nones)
         scores = {text: chance + beliefs[0] for text, chance in chances.items()}
         likeliest = dict(scores)  # by one reading
@@ -401,28 +405,48 @@ class PlainPipeline:
                 scores[text] = float(np.logaddexp(scores.get(text, -math.inf), chance + belief))
         return found, scores, corrected
 
-    def _add_other_known(
+    def _add_reordered(
+        self, prefix: str, options: SearchOptions, found: dict[str, Proposal], chances: dict[str, float], none: float
+    ) -> float:
+        """Add known queries that hold the words of a prefix in another order; return what is left to none."""
+        policy = self.policy
+        enough = len(prefix) >= policy.reordered_fewest_characters
+        if self.other_order is None or options.order is not Order.ANY or not enough:
+            return none
+        if self._begun(prefix) >= policy.reordered_most_queries:
+            return none
+        known = self.other_order.find(prefix, folds=options.fold)
+        return self._add_known(known, policy.reordered_log_probability, found, chances, none)
+
+    def _add_pinyin(
+        self, prefix: str, options: SearchOptions, found: dict[str, Proposal], chances: dict[str, float], none: float
+    ) -> float:
+        """Add known queries that are typed in Latin letters so; return what is left to none."""
+        if self.pinyin is None or not options.fold or self._begun(prefix) >= self.policy.pinyin_most_queries:
+            return none
+        return self._add_known(self.pinyin.find(prefix), self.policy.pinyin_log_probability, found, chances, none)
+
+    def _begun(self, prefix: str) -> int:
+        return sum(query.startswith(prefix) for query in self.counts)
+
+    def _add_known(
         self,
-        prefix: str,
-        options: SearchOptions,
+        known: Mapping[str, int],
+        log_probability: float,
         found: dict[str, Proposal],
         chances: dict[str, float],
         none: float,
-    ) -> None:
-        """Add known queries that share what the ranker leaves to none of its proposals."""
-        policy, begun = self.policy, sum(query.startswith(prefix) for query in self.counts)
-        others: list[tuple[Mapping[str, int], float]] = []
-        enough = len(prefix) >= policy.reordered_fewest_characters and begun < policy.reordered_most_queries
-        if self.other_order is not None and options.order is Order.ANY and enough:
-            others.append((self.other_order.find(prefix), policy.reordered_log_probability))
-        if self.pinyin is not None and options.fold and begun < policy.pinyin_most_queries:
-            others.append((self.pinyin.find(prefix), policy.pinyin_log_probability))
-        for known, log_probability in others:
-            counts = {text: self.counts.get(text, 0) for text in known}
-            for text, matched in known.items():
-                if counts[text] > 0 and text not in found:
-                    found[text] = Proposal(count=counts[text], matched=matched)
-                    chances[text] = none + log_probability + math.log(counts[text] / sum(counts.values()))
+    ) -> float:
+        """Add known queries that share what the ranker leaves to none of its proposals; return what is left of it."""
+        counts = {text: self.counts.get(text, 0) for text in known}
+        added = 0.0
+        for text, matched in known.items():
+            if counts[text] > 0 and text not in found:
+                found[text] = Proposal(count=counts[text], matched=matched)
+                share = counts[text] / sum(counts.values())
+                chances[text] = none + log_probability + math.log(share)
+                added += share
+        return none + math.log1p(-min(added * math.exp(log_probability), MOST_OF_NONE))
 
     def _ranked(
         self, prefix: str, session: PlainSession, options: SearchOptions, *, corrected: bool = False

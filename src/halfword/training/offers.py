@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfword.core import metrics
-from halfword.core.options import UNFILTERED, Typos
+from halfword.core.options import UNFILTERED, Order, Typos
 from halfword.data.sessions import TypedRow
 from halfword.search.model import Model, engine_options, import_engine
 
@@ -83,7 +83,8 @@ def asked_again(rows: Sequence[TypedRow], size: int) -> list[Asked]:
 def collect(model: Model, prefixes: Iterable[Asked]) -> Offers:
     """Ask a model at prefixes."""
     # In a log every prefix is spelled as its query is: what is found by folding would always look wrong.
-    options = engine_options(replace(UNFILTERED, fold=False, typos=Typos.OFF))
+    # What does not go on from the typed text is not ranked by features.
+    options = engine_options(replace(UNFILTERED, fold=False, typos=Typos.OFF, order=Order.AS_TYPED))
     size = len(import_engine().feature_names())
     features: list[Floats] = []
     whole: list[bool] = []

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from halfword.core.folding import fold, is_plain
 from halfword.core.model_file import Array
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
@@ -47,13 +48,12 @@ def learn_order(counts: Mapping[str, int], most: int = MOST, fewest: int = FEWES
 
 
 def words_of(query: str) -> Collection[str]:
-    """Return the different words of a query; none where there is only one, which has no order.
+    """Return the different words of a query, folded; none where there is only one, which has no order.
 
-    >>> sorted(words_of("new york new york")), list(words_of("weather"))
-    (['new', 'york'], [])
+    >>> sorted(words_of("new york new york")), sorted(words_of("bûche de noël")), list(words_of("weather"))
+    (['new', 'york'], ['buche', 'de', 'noel'], [])
     """
-    words = query.split()
-    return set(words) if len(words) > 1 else ()
+    return set((query if is_plain(query) else fold(query)).split()) if " " in query else ()
 
 
 def _listed(queries: list[str], words: list[str], places: Numbers, typed: Numbers, most: int) -> list[list[int]]:

@@ -126,7 +126,8 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
     """Return the policy of a log with these queries.
 
     A text is common if it is expected more than once in it. A log of few queries shows no invented words, but all
-    queries that it has: those that go on from the typed text, by their counts, and those with the typed words in it.
+    queries that it has: those that go on from the typed text, by their counts, and those with the typed words in it,
+    also corrected ones.
     The more of its rows were typed before, the less may read oddly. Where most were, no short beginning is put first.
     """
     policy = replace(policy, common_probability=min(_COMMON / max(table.total, 1), 1.0))
@@ -143,6 +144,7 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
         reordered_most_queries=policy.page,
         reordered_count=policy.page,
         reordered_fewest_characters=_FEWEST_LETTERS,
+        reordered_corrections=policy.corrected_most_completed,
         reordered_log_probability=max(policy.reordered_log_probability, log(max(_REORDERED * again, _NO_PROPOSAL))),
     )
 
