@@ -110,7 +110,8 @@ class Subject:
         self.tally.answers["numbers" if numbers else "not numbers"] += 1
         if self.whole:
             assert numbers, found
-            keys = [each.score - self.penalty * (len(each.text) - each.matched) for each in found]
+            penalty = self.penalty if any(each.matched for each in found) else 0.0  # none where nothing was typed
+            keys = [each.score - penalty * (len(each.text) - each.matched) for each in found]
             if not options.echo:  # an echoed text is shorter than the prefix, but adds no less than nothing
                 assert all(left >= right - 1e-6 for left, right in pairwise(keys)), found
 

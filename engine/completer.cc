@@ -5,11 +5,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "rank/duplicates.h"
 #include "rank/pins.h"
 #include "rank/selection.h"
 #include "rank/sharing.h"
 #include "search/tuning.h"
 #include "sort.h"
+#include "sources/inside_words.h"
 #include "sources/search_source.h"
 #include "sources/session_source.h"
 #include "sources/spellings.h"
@@ -18,7 +20,7 @@
 namespace halfword {
 namespace {
 
-constexpr double most_of_none = 1.0 - 1e-6;  // that known queries found in other ways can take
+constexpr double most_taken = 1.0 - 1e-6;  // by known queries that do not go on, so that logarithms stay finite
 
 /// What an answer is kept by, besides its options: the typed text and the live changes.
 std::string key_of(const Request& request, const LiveState* live) {
@@ -207,16 +209,34 @@ bool Completer::are_begun(const Branch& branch, double least, const LiveState* l
   return current.are_begun(branch.reading.text, least, {std::min(facts.first, facts.last), facts.last});
 }
 
+/// Known queries that have the words of a text in another order, the last one also in the singular, or inside a word.
+std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds) const {
+  std::vector<FoundQuery> found;
+  if (other_order_) {
+    found = other_order_->find(text, policy_, folds);
+    const std::string singular = singular_form(text);
+    if (singular != text) {
+      for (FoundQuery& each : other_order_->find(singular + ' ', policy_, folds)) {
+        const auto same = [&](const FoundQuery& other) { return other.text == each.text; };
+        if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(each));
+      }
+      keep_most_typed(found, static_cast<std::size_t>(policy_.reordered_count));
+    }
+  }
+  if (found.empty()) found = find_inside(*popular_, text, policy_, folds);
+  return found;
+}
+
 /// Add known queries that do not go on from the typed text, but were found by it or by a correction of it: their words
-/// are in another order, or it is how they are typed in Latin letters.
+/// are in another order, they have it inside a word, or it is how they are typed in Latin letters.
 void Completer::add_other_known(const SearchOptions& options, const LiveState* live, std::span<Branch> branches) const {
-  if (options.any_order && other_order_) {
+  if (options.any_order) {
     const auto corrections = static_cast<std::size_t>(policy_.reordered_corrections);
     for (Branch& branch : branches.first(std::min(branches.size(), 1 + corrections))) {
       const std::string& text = branch.reading.text;
       if (characters_from(text, 0) < policy_.reordered_fewest_characters) continue;
       if (are_begun(branch, policy_.reordered_most_queries, live)) continue;
-      add_known(other_order_->find(text, policy_, options.fold), policy_.reordered_log_probability, live, branch);
+      add_known(found_elsewhere(text, options.fold), policy_.reordered_log_probability, live, branch);
     }
   }
   Branch& as_typed = branches.front();
@@ -225,9 +245,9 @@ void Completer::add_other_known(const SearchOptions& options, const LiveState* l
   }
 }
 
-/// Add known queries of which one is meant, with some probability, where nothing is that goes on from what the branch
-/// reads; the more often it was typed, the likelier. Less is left to "none of these" then, which speaks for the
-/// reading.
+/// Add known queries of which one may be meant; the more often it was typed, the likelier. Beside known ones that go on
+/// from what the branch reads they count by how often each was typed. Of the rest, which is what nobody typed and "none
+/// of these", they take a probability; that speaks for the reading.
 void Completer::add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live,
                           Branch& branch) const {
   const CurrentQueries current(*popular_, nullptr, live);
@@ -237,31 +257,53 @@ void Completer::add_known(std::vector<FoundQuery> found, double log_probability,
         live != nullptr && live->removes(each.text) ? 0.0 : current.count_of(each.text, 0, current.size()).count;
     total += std::max(each.count, 0.0);
   }
+  if (!(total > 0.0)) return;
+  std::vector<double>& scores = branch.chances.scores;
+  const std::vector<Proposal>& list = branch.proposals.list();
+  const std::size_t before = scores.size();
+  double going_on = 0.0;  // times that they were typed
+  double known = 0.0;     // the probability of those that go on
+  double rest = std::exp(branch.chances.log_none);
+  for (std::size_t place = 0; place < before; ++place) {
+    going_on += std::max(list[place].count, 0.0);
+    (list[place].count > 0.0 ? known : rest) += std::exp(scores[place]);
+  }
+  const double counted = policy_.other_known_factor * total;
+  const double of_known = counted / (counted + going_on);
+  const double of_rest = of_known * std::exp(log_probability);
   double added = 0.0;
   for (FoundQuery& each : found) {
     if (each.count <= 0.0) continue;
-    const std::size_t before = branch.proposals.list().size();
+    const std::size_t size = list.size();
     Proposal& proposal = branch.proposals.at(std::move(each.text));
-    if (branch.proposals.list().size() == before) continue;  // found in another way too
+    if (list.size() == size) continue;  // found in another way too
     proposal.count = each.count;
     proposal.matched = each.matched;
     branch.features.emplace_back();
-    branch.chances.scores.push_back(branch.chances.log_none + log_probability + std::log(each.count / total));
+    scores.push_back(std::log((known * of_known + rest * of_rest) * each.count / total));
     added += each.count / total;
   }
-  branch.chances.log_none += std::log1p(-std::min(added * std::exp(log_probability), most_of_none));
+  const double left_of_known = std::log1p(-std::min(of_known * added, most_taken));
+  const double left_of_rest = std::log1p(-std::min(of_rest * added, most_taken));
+  branch.chances.log_none += left_of_rest;
+  for (std::size_t place = 0; place < before; ++place) {
+    scores[place] += list[place].count > 0.0 ? left_of_known : left_of_rest;
+  }
 }
 
 Answer Completer::show(const Request& request, std::vector<Branch> branches, const LiveState* live) const {
   if (branches.size() > 1) join_branches(branches, belief_->log_probabilities(branches, policy_));
   Proposals& proposals = branches.front().proposals;
-  const std::vector<double>& scores = branches.front().chances.scores;
+  std::vector<double>& scores = branches.front().chances.scores;
   const double shift = request.options.conditional ? 0.0 : proposals.facts.log_probability;
   std::vector<PinnedCompletion> pinned;
   for (const Pin& pin : pins_for(live, request.typed)) {
     const auto place = static_cast<std::size_t>(&proposals.at(pin.text) - proposals.list().data());
     pinned.push_back({{pin.text, scores[place] + shift, Origin::popular}, pin.position});
   }
+  const double asked = request.options.min_probability;
+  const bool everything = (asked < 0.0 ? policy_.min_probability : asked) == 0.0;
+  if (request.options.fold && !everything) merge_spellings(proposals.list(), scores);
   std::vector<Completion> shown =
       select({request, proposals, branches.front().features, scores, live, companions_}, policy_, ranker_->words());
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, shown);

@@ -200,11 +200,12 @@ ENGLISH = [
     for verb in ("book a", "renew a", "find a", "reserve a", "return a", "lost")
     for thing in ("library card", "meeting room", "study desk", "computer", "book", "magazine")
 ]
+MANY = [f"{query}{rest}" for query in ENGLISH for rest in ("", *(f" on floor {floor}" for floor in range(1, 9)))]
 CHINESE = ["手机壳", "手机价格", "苹果手机", "手机铃声", "电影下载", "免费电影", "天气预报", "北京天气", "上海天气"] * 3
 
 
 def test_a_small_log_completes_words_that_only_its_background_knows(tmp_path: Path) -> None:
-    data, output = open_dataset(write_log(tmp_path / "log", ENGLISH)), tmp_path / "my.halfword"
+    data, output = open_dataset(write_log(tmp_path / "log", MANY)), tmp_path / "my.halfword"
     card = train(data, output, TrainOptions(parts=MEMORY))
     assert card.background is not None
     assert card.background.name == "default.halfword"
@@ -214,6 +215,13 @@ def test_a_small_log_completes_words_that_only_its_background_knows(tmp_path: Pa
     assert "new york" in model.complete("new yor").texts
     assert "book a computer" in model.complete("book a com").texts
     assert "words.others.letter" in read_header(output).places  # what others type is seldom a mistake
+
+
+def test_a_list_of_a_few_rows_offers_its_own_words_only(tmp_path: Path) -> None:
+    data, output = open_dataset(write_log(tmp_path / "log", ENGLISH)), tmp_path / "my.halfword"
+    train(data, output, TrainOptions(parts=MEMORY))
+    assert load(output).complete("new yor").texts == []
+    assert "book a computer" in load(output).complete("book a com").texts
 
 
 def test_the_command_says_what_a_model_stands_on(tmp_path: Path) -> None:

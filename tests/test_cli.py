@@ -79,6 +79,13 @@ def test_prefixes_come_from_stdin(make_model: MakeModel) -> None:
     assert second == {"prefix": "zé", "completions": []}
 
 
+def test_a_prefix_without_completions_is_said(make_model: MakeModel) -> None:
+    result = halfword("complete", "-m", make_model(COUNTS), "z\x1b[1m")
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr.startswith("no completion of ")
+    assert "\x1b" not in result.stderr
+
+
 def test_scores_and_sources_are_columns(make_model: MakeModel) -> None:
     result = halfword("complete", "-m", make_model({"web": 1, "weather": 3}), "we", "--scores")
     assert result.stdout == "weather\t-0.2877\tpopular\nweb\t-1.3863\tpopular\n"

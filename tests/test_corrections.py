@@ -25,7 +25,7 @@ from halfword.search.model import Model, engine_options, import_engine
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.training.channel import Channel, Pair, edits_of, is_correction, mine, mistype
 from halfword.training.correcting import read_rows
-from halfword.training.mistyped import belief_rows, made_again, strangers, train_mistakes
+from halfword.training.mistyped import belief_rows, from_inside, made_again, strangers, train_mistakes
 from halfword.training.offers import Asked
 from halfword.training.word_tree import word_tree
 from tests.toy import Toy, write_toy
@@ -251,10 +251,17 @@ def test_strangers_type_what_the_log_does_not_know() -> None:
     assert [each.query for each in asked] == ["gulf cost accounting"]
 
 
+def test_known_queries_are_asked_from_a_later_word_on() -> None:
+    asked = from_inside({"soupe à l'oignon": 9, "gratin": 4, "pot au feu": 3, "vin de x": 2})
+    assert {each.query for each in asked} == {"soupe à l'oignon", "pot au feu"}
+    assert all(each.prefix in each.query and not each.query.startswith(each.prefix) for each in asked)
+    assert {each.prefix[0] for each in asked} <= {"l", "o", "f"}
+
+
 def test_a_strangers_query_is_right_as_typed(model: Model) -> None:
     mistyped = Asked("britney spears", 9, mistyped="britny sp")
     stranger = Asked("britny spiegel", len("britny sp"))
-    rows = read_rows(model, [mistyped], [mistyped], 1.0, [stranger])
+    rows = read_rows(model, [mistyped], [mistyped], 1.0, [[stranger]])
     of_mistake, of_stranger = rows.chances[1], rows.chances[2]
     assert of_mistake[1] > of_mistake[0]
     assert of_stranger[0] > of_stranger[1:].max()

@@ -47,6 +47,12 @@ def test_a_log_in_lower_case_has_none(tmp_path: Path) -> None:
     assert Dataset.from_counts({"red shoes": 9, "blue shoes": 9}).displays() == {}
 
 
+def test_what_one_person_wrote_once_is_no_form_where_most_write_in_lower_case() -> None:
+    assert not learn_displays({"red shoes": 9, "blue shoes": 1}, {"blue shoes": "Blue shoes"})
+    assert learn_displays({"red shoes": 9, "blue shoes": 2}, {"blue shoes": "Blue shoes"})
+    assert learn_displays({"blue shoes": 1}, {"blue shoes": "Blue shoes"})
+
+
 def test_what_was_scrubbed_comes_back_in_no_display(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text("Call Ann at Ann.Lee@Example.com\n" * 20 + "Call Ann\n" * 20)

@@ -81,6 +81,16 @@ def test_plain_letters_find_accents(typed: str, first: str, french: Model) -> No
     assert french.complete(typed).texts[0] == first
 
 
+def test_what_differs_in_accents_alone_is_shown_once_as_most_people_write_it(tmp_path: Path) -> None:
+    rows = FRENCH + ["creme brulee"] * 5 + ["pate"] * 9 + ["pâte"] * 3
+    model = model_of(rows, tmp_path, ("popular", "ngram"))
+    assert model.complete("cre").texts.count("crème brûlée") == 1
+    assert "creme brulee" not in model.complete("creme br").texts
+    assert [text for text in model.complete("p").texts if text.startswith(("pat", "pât"))] == ["pate"]
+    assert "creme brulee" in model.complete("creme br", fold=False).texts
+    assert {"creme brulee", "crème brûlée"} <= set(model.complete("cre", min_probability=0.0).texts)
+
+
 def test_the_other_spelling_itself_is_offered(french: Model) -> None:
     assert {"café", "café de flore"} <= set(french.complete("cafe").texts)
 

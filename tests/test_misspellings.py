@@ -40,6 +40,46 @@ def test_two_spellings_that_are_both_common_are_kept() -> None:
     assert not any(Misspellings(counts).holds(query) for query in counts)
 
 
+def test_other_spaces_than_in_a_frequent_query_are_slips_and_accents_are_not() -> None:
+    counts = {"home depot": 40, "homedepot": 2, "ho me depot": 1, "crème": 30, "creme": 1, "crems": 1}
+    assert [query for query in counts if Misspellings(counts).holds(query)] == ["homedepot", "ho me depot", "crems"]
+
+
+def test_a_word_of_three_letters_is_a_slip_if_nobody_else_types_it() -> None:
+    counts = {"vpn access": 15, "vnp access": 1, "web access": 9}
+    assert not Misspellings(counts).holds("vnp access")
+    assert Misspellings(counts, {"vpn": 9, "access": 9, "web": 9}).holds("vnp access")
+
+
+def test_short_words_are_slips_only_beside_a_far_more_frequent_query() -> None:
+    counts = {"wood screws": 46, "woo screws": 1, "soupe de riz": 60, "soupe dde riz": 2, "red hat": 9, "red bat": 1}
+    assert [query for query in counts if Misspellings(counts).holds(query)] == ["woo screws", "soupe dde riz"]
+    others = {"wood": 9, "woo": 4, "screws": 5}  # where other people type it, too, it is a word
+    assert not Misspellings(counts, others).holds("woo screws")
+
+
+def test_slips_in_names_of_programs_are_told_by_their_parts() -> None:
+    counts = {
+        "read_csv": 47,
+        "resd_csv": 2,
+        "dataframe.merge": 29,
+        "datafraame.merge": 1,
+        "--verbose": 30,
+        "--verbos": 1,
+    }
+    assert [query for query in counts if Misspellings(counts).holds(query)] == [
+        "resd_csv",
+        "datafraame.merge",
+        "--verbos",
+    ]
+
+
+def test_what_others_type_hardly_ever_is_a_slip_there_too() -> None:
+    counts = {"wool socks": 11, "wool aocks": 1, "how to get here": 44, "how ti get here": 1}
+    others = {"wool": 90, "socks": 471, "aocks": 1, "to": 17_621, "ti": 30, "how": 14_024}
+    assert [query for query in counts if Misspellings(counts, others).holds(query)] == ["wool aocks", "how ti get here"]
+
+
 def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:
     (tmp_path / "train.query.txt").write_text("diabetes\n" * 20 + "diabets\n")
     for split in ("valid", "test"):

@@ -124,6 +124,51 @@ def test_other_spellings_of_a_word_find_it_too_unless_they_are_told_apart(tmp_pa
     assert (found.text in exact) == (typed in ("noël", "noir gâteau"))
 
 
+@pytest.mark.parametrize(
+    "typed", ["oignon", "loignon", "soupe oig", "l'oignon", "pot au", "feu", "potaufeu", "e books"]
+)
+def test_parts_of_a_word_that_signs_join_find_it_too(tmp_path: Path, typed: str) -> None:
+    counts = {"soupe à l'oignon": 3, "pot-au-feu": 4, "library e-books": 2}
+    found = [each for each in model_of(tmp_path, counts).complete(typed, ANY) if each.text in counts]
+    assert len(found) == 1
+    assert found[0].matched == (found[0].text.index("-feu") if typed == "pot au" else len(found[0].text))
+
+
+def test_a_query_that_was_typed_far_more_often_may_stand_above_what_goes_on(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, reordered_most_queries=10.0, reordered_log_probability=math.log(0.6))
+    order = []
+    for often in (1, 2000):
+        counts = {"hose connector": 2, "garden hose": often}
+        toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy)
+        found = load(write_toy(tmp_path / f"{often}.halfword", toy), cache=False).complete("hose", ANY)
+        order.append([each.text for each in found if each.text in counts])
+        assert sum(math.exp(each.score) for each in found) < 1
+    assert order == [["hose connector", "garden hose"], ["garden hose", "hose connector"]]
+
+
+def test_letters_inside_a_word_find_it_in_a_small_site(tmp_path: Path) -> None:
+    counts = {"personalausweis": 4, "reisepass beantragen": 2, "orange": 9, "öffnungszeiten": 3}
+    for most, found in ((100.0, {"ausweis": "personalausweis", "zeiten": "öffnungszeiten"}), (3.0, {})):
+        policy = replace(SHOWS_ALL, inside_most_queries=most)
+        toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy)
+        model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
+        for typed in ("ausweis", "zeiten", "range", "pass"):
+            texts = [each.text for each in model.complete(typed, ANY) if each.text in counts]
+            assert texts == [text for key, text in found.items() if key == typed], typed
+
+
+def test_a_plural_finds_the_singular(model: Model) -> None:
+    assert "iphone case" in model.complete("cases", ANY).texts
+    assert "hotels dresden" in model.complete("dresdens", ANY).texts
+    assert "hotels dresden" not in model.complete("dresdes", ANY).texts  # the singular is whole
+
+
+def test_underscores_part_words(tmp_path: Path) -> None:
+    model = model_of(tmp_path, {"pandas.read_csv file": 3, "read me": 2})
+    assert "pandas.read_csv file" in model.complete("csv", ANY).texts
+    assert "pandas.read_csv file" in model.complete("file_csv", ANY).texts
+
+
 def test_a_mistyped_word_is_found_elsewhere_too(tmp_path: Path) -> None:
     counts = {"bin collection": 20, "bin collection day": 9, "council tax": 5}
     policy = replace(SHOWS_ALL, reordered_log_probability=-0.5)
@@ -135,7 +180,9 @@ def test_a_mistyped_word_is_found_elsewhere_too(tmp_path: Path) -> None:
 
 
 WORDS = st.lists(
-    st.sampled_from(["a", "ab", "b", "ba", "c", "cab", "á", "a-b", "-", "한"]), min_size=1, max_size=4
+    st.sampled_from(["a", "ab", "b", "ba", "c", "cab", "á", "a-b", "-", "한", "b_a", "_", "c’b", "a'", "cabs", "abas"]),
+    min_size=1,
+    max_size=4,
 ).map(" ".join)
 
 
@@ -147,7 +194,9 @@ WORDS = st.lists(
     checked=st.sampled_from([1.0, 3.0, 200.0]),
     fewest=st.sampled_from([1.0, 3.0]),
     goes_on=st.sampled_from([1.0, 10.0]),
+    inside=st.sampled_from([0.0, 100.0]),
     folds=st.booleans(),
+    least=st.sampled_from([0.0, 1e-12]),  # with the second, spellings that differ in accents are one
 )
 def test_the_engine_equals_the_plain_pipeline(
     tmp_path_factory: pytest.TempPathFactory,
@@ -157,16 +206,19 @@ def test_the_engine_equals_the_plain_pipeline(
     checked: float,
     fewest: float,
     goes_on: float,
+    inside: float,
     folds: bool,
+    least: float,
 ) -> None:
     policy = replace(UNBOUNDED, reordered_most_checked=checked, reordered_most_begun=2.0, reordered_count=4.0)
     policy = replace(policy, reordered_fewest_characters=fewest, reordered_most_queries=goes_on)
+    policy = replace(policy, inside_most_queries=inside, inside_fewest_typed=1.0, inside_fewest_before=1.0)
     policy = replace(policy, folded_most_queries=0.0)  # so that other spellings are found by this alone
     toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy)
     path = write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy)
     order = PlainOrder(counts, policy, fewest=FEWEST, most=most)
     plain = replace(plain_over_memory(path, counts, policy), other_order=order)
-    options = SearchOptions(order=Order.ANY, min_probability=0.0, count=30, beam=30, fold=folds)
+    options = SearchOptions(order=Order.ANY, min_probability=least, count=30, beam=30, fold=folds)
     found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
     reordered = [each for each in expected if not each.text.startswith(typed)]
     assert {each.text for each in found if not each.text.startswith(typed)} == {each.text for each in reordered}

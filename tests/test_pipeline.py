@@ -41,7 +41,7 @@ SOBER = replace(
 )
 # The plain search reads one hypothesis at a time, and mostly has no memory.
 UNLIMITED = replace(SOBER, read_limit_base=1e6, network_min_probability=0.0)
-ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0)
+ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0, known_surplus_factor=0.5)
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
 OTHERS = {"abca": 40, "ab": 3, "cab": 7, "dab": 1}

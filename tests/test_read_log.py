@@ -18,6 +18,7 @@ from halfword.core.scrub import query_of
 from halfword.core.text import DEFAULT, PAPER, Profile
 from halfword.data import log_json, read_log
 from halfword.data.find_files import find_files
+from halfword.data.guess_columns import named_columns
 from halfword.data.log_columns import counts_of, queries_of, times_of, whole_number
 from halfword.data.log_format import LogFile
 from halfword.data.log_rows import rows_of as portions_of
@@ -389,6 +390,23 @@ def test_a_file_that_cannot_be_understood_is_one_line(tmp_path: Path, name: str,
     with pytest.raises(LogError, match=message) as caught:
         rows_of(log)
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "expected"),
+    [
+        ("visitor-key,searchedAt,term", "v1,yesterday,new york", {"user": 0, "time": 1, "query": 2}),
+        ("anonymous_user,when,query", "v1,2018-07-30 10:00,new york", {"user": 0, "time": 1, "query": 2}),
+        ("clicked_at,searched_at,query", "x,y,new york", {"query": 2}),  # which of the two is not known
+        ("session_length,query", "17,new york", {"query": 1}),
+        ("event.search.terms,event.id", "new york,7", {"query": 0}),
+    ],
+)
+def test_columns_are_known_by_the_words_of_their_names_and_times_by_what_they_are(
+    header: str, row: str, expected: dict[str, int]
+) -> None:
+    found = named_columns(Path("log.csv"), tuple(header.split(",")), ColumnNames(), rows=[row.split(",")] * 3)
+    assert found.places == expected
 
 
 def test_csv_rows_of_the_wrong_width_are_not_collected_without_end(

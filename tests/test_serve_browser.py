@@ -77,7 +77,23 @@ def test_enter_submits_what_is_chosen(box: Box) -> None:
     box.press("Enter")
     box.wait_until_closed()
     assert box.text == "weather"
-    assert box.page.locator("#chosen").inner_text() == "You asked for “weather”, completed by popular."
+    playwright_api.expect(box.page.locator("#chosen")).to_have_text("You asked for “weather”, completed by popular.")
+
+
+def test_a_late_answer_does_not_take_the_chosen_row_away(box: Box) -> None:
+    held: list[Route] = []
+    box.page.route("**/complete?q=we&*", lambda route: held.append(route))
+    box.type("w")
+    box.wait_for("weather", "web", "weather in new york")
+    box.type("e")
+    box.press("ArrowDown")
+    for route in held:
+        route.fulfill(body=json.dumps({"prefix": "we", "completions": [STALE]}))
+    box.page.wait_for_timeout(100)
+    assert box.rows() == ["weather", "web", "weather in new york"]
+    assert box.chosen() == "weather"
+    box.press("Enter")
+    playwright_api.expect(box.page.locator("#chosen")).to_have_text("You asked for “weather”, completed by popular.")
 
 
 def test_escape_first_closes_then_empties(box: Box) -> None:

@@ -7,6 +7,7 @@
 
 #include "rank/features.h"
 #include "rank/weights.h"
+#include "search/finished.h"
 #include "sort.h"
 
 namespace halfword {
@@ -15,11 +16,6 @@ namespace {
 constexpr double most_gain = 20.0;  // beyond it differences mean nothing
 
 double limited(double gain) { return std::clamp(gain, -most_gain, most_gain); }
-
-/// The logarithm of the sum of two numbers, given by theirs.
-double sum_of_logs(double one, double other) {
-  return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other)));
-}
 
 }  // namespace
 
@@ -133,7 +129,7 @@ void join_branches(std::vector<Branch>& branches, std::span<const double> belief
       Proposal& place = joined.proposals.at(each.text);
       const auto at = static_cast<std::size_t>(&place - joined.proposals.list().data());
       if (at < before) {
-        scores[at] = sum_of_logs(scores[at], score);
+        scores[at] = log_add(scores[at], score);
         if (likeliest[at] >= score) continue;
       } else {
         scores.push_back(score);

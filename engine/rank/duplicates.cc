@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
+#include <limits>
 
+#include "search/finished.h"
 #include "text/fold.h"
 
 namespace halfword {
@@ -38,7 +41,39 @@ void append_word(std::string& form, std::string_view word) {
   form += plain;
 }
 
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 128; });
+}
+
 }  // namespace
+
+void merge_spellings(const std::vector<Proposal>& proposals, std::vector<double>& scores) {
+  if (std::all_of(proposals.begin(), proposals.end(), [](const Proposal& each) { return is_ascii(each.text); })) return;
+  std::vector<std::string> keys;
+  for (const Proposal& each : proposals) keys.push_back(fold(each.text));
+  const std::vector<double> given = scores;
+  const auto is_better = [&](std::size_t one, std::size_t other) {
+    const double difference = proposals[one].count - proposals[other].count;
+    if (difference != 0.0) return difference > 0.0;
+    return given[one] != given[other] ? given[one] > given[other] : one < other;
+  };
+  for (std::size_t place = 0; place < given.size(); ++place) {
+    std::size_t best = place;  // of those with the same key, of which there are few
+    for (std::size_t other = 0; other < given.size(); ++other) {
+      if (keys[other] == keys[place] && is_better(other, best)) best = other;
+    }
+    if (best == place || (is_ascii(proposals[place].text) && is_ascii(proposals[best].text))) continue;
+    scores[best] = log_add(scores[best], scores[place]);
+    scores[place] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+std::string singular_form(std::string_view text) {
+  const std::size_t begin = text.rfind(' ') + 1;
+  std::string word(text.substr(begin));
+  make_singular(word);
+  return std::string(text.substr(0, begin)) + word;
+}
 
 std::string plain_form(std::string_view text) {
   const std::string key = is_plain(text) ? std::string() : fold(text, Hyphen::space);

@@ -3,14 +3,25 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
+
+#include "sources/proposals.h"
 
 namespace halfword {
+
+/// Make one of proposals that differ in accents or other letters that people do not tell apart: the one that most
+/// people typed takes the probability of the others, whose scores become no number. Signs of ASCII alone make no
+/// difference that is looked at here.
+void merge_spellings(const std::vector<Proposal>& proposals, std::vector<double>& scores);
 
 /// A text without what different people write differently: accents and capitals (its key), spaces, ASCII punctuation,
 /// and the plural of a word.
 /// Two texts with the same plain form are near-duplicates, such as `dvd player`, `dvd-player` and `dvd players`,
 /// `watch battery` and `watches batteries`, or `crème brûlée` and `creme brulee`.
 std::string plain_form(std::string_view text);
+
+/// A text whose last word has lost the ending of a plural, if it has one.
+std::string singular_form(std::string_view text);
 
 /// Which texts were shown already, but for near-duplicates.
 class Shown {

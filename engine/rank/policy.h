@@ -26,6 +26,7 @@ struct Policy {
   // The search, the other sources and their limits.
   double longest_searched{};
   double surplus_factor{};
+  double known_surplus_factor{};
   double companions_most_queries{};
   double companions_half_trust{};
   double companions_most_words{};
@@ -72,6 +73,10 @@ struct Policy {
   double reordered_count{};
   double reordered_fewest_characters{};
   double reordered_corrections{};
+  double inside_most_queries{};
+  double inside_fewest_typed{};
+  double inside_fewest_before{};
+  double other_known_factor{};
   // Chinese by its pinyin.
   double pinyin_most_queries{};
   double pinyin_log_probability{};

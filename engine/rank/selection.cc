@@ -62,12 +62,18 @@ class Admission {
     return by_policy_ && known && proposal.branch == 0;
   }
 
-  /// Whether a proposal may be shown below `above` others.
-  bool admits(std::size_t place, std::size_t above) const {
+  /// Whether a known query was found that does not go on from the typed text, but has its words or corrects them.
+  bool is_found_elsewhere(const Proposal& proposal) const {
+    if (proposal.count <= 0.0 || proposal.text.starts_with(ranked_.request.typed)) return false;
+    return proposal.branch > 0 || proposal.log_reading == 0.0;  // or it is only spelled otherwise
+  }
+
+  /// Whether a proposal may be shown below `above` others; `elsewhere`: one of these was found elsewhere.
+  bool admits(std::size_t place, std::size_t above, bool elsewhere) const {
     const Proposal& proposal = ranked_.proposals.list()[place];
     const bool holds_all_words = proposal.session.copied_words > 0.0 && proposal.session.new_words == 0.0;
     if (proposal.count > 0.0 || holds_all_words) return true;  // what this person typed is not invented
-    if (is_too_odd(proposal, ranked_.scores[place], above)) return false;
+    if (is_too_odd(proposal, ranked_.scores[place], above, elsewhere)) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
     if (invented > 0.0F) return false;
@@ -78,10 +84,11 @@ class Admission {
 
  private:
   /// Whether a proposal reads too oddly for its score. It must be as likely as a number times the root of its rank: the
-  /// lower it stands, the less it is worth.
-  bool is_too_odd(const Proposal& proposal, double score, std::size_t above) const {
+  /// lower it stands, the less it is worth. Below a known query that was found elsewhere, everything new reads oddly.
+  bool is_too_odd(const Proposal& proposal, double score, std::size_t above, bool elsewhere) const {
     const double floor = odd_floor_ + 0.5 * std::log(static_cast<double>(above + 1));
     if (ranked_.companions == nullptr || score >= floor) return false;
+    if (elsewhere) return true;
     if (ranked_.companions->is_apart(proposal.text, proposal.matched, policy_)) return true;
     return score < common_floor_ && ranked_.companions->is_unfinished(proposal.text, policy_);
   }
@@ -118,12 +125,15 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
   const std::size_t most = std::max(ranked.request.options.count, static_cast<std::size_t>(policy.page));
   Shown shown;
   std::vector<std::size_t> chosen;
+  bool elsewhere = false;
   for (const std::size_t place : by_likelihood(ranked)) {
     if (chosen.size() == most) break;
-    if (!admission.likely(place) || !admission.admits(place, chosen.size())) continue;
+    if (!admission.likely(place) || !admission.admits(place, chosen.size(), elsewhere)) continue;
     const Proposal& proposal = ranked.proposals.list()[place];
     const bool is_new = shown.add(proposal.text);
-    if (is_new || admission.everything() || proposal.count >= policy.often_typed) chosen.push_back(place);
+    if (!is_new && !admission.everything() && proposal.count < policy.often_typed) continue;
+    chosen.push_back(place);
+    elsewhere = elsewhere || admission.is_found_elsewhere(proposal);
   }
   return chosen;
 }

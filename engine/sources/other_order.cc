@@ -5,15 +5,17 @@
 #include <utility>
 
 #include "sort.h"
+#include "text/characters.h"
 #include "text/fold.h"
 
 namespace halfword {
 namespace {
 
-void split_at_spaces(std::string_view text, std::vector<std::string_view>& parts) {
+/// The words of a text; names in programs have them between underscores.
+void split_words(std::string_view text, std::vector<std::string_view>& parts) {
   parts.clear();
   for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t end = std::min(text.find_first_of(" _", begin), text.size());
     parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -21,18 +23,30 @@ void split_at_spaces(std::string_view text, std::vector<std::string_view>& parts
 
 }  // namespace
 
-/// Keeps a text with its words and what they are compared by.
+void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most) {
+  sort_list(found, [](const FoundQuery& left, const FoundQuery& right) {
+    return left.count != right.count ? left.count > right.count : left.text < right.text;
+  });
+  const auto same = [](const FoundQuery& left, const FoundQuery& right) { return left.text == right.text; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  found.resize(std::min(found.size(), most));
+}
+
+/// Keeps the words of a text, and what they are compared by.
 class OtherOrder::Words {
  public:
-  /// Take the words of a text, as they are or folded.
-  void take(std::string_view text, bool folds) {
-    split_at_spaces(text, words_);
-    if (!folds || is_plain(text)) {
-      compared_ = words_;
-      return;
-    }
-    folded_ = fold(text);
-    split_at_spaces(folded_, compared_);  // no character but a space becomes one
+  /// Take the words of what was typed, as they are or folded.
+  void take_typed(std::string_view text, bool folds) {
+    split_words(text, words_);
+    spell(is_plain(text) || !folds);
+  }
+
+  /// Take the words of a query, each with the parts that apostrophes and hyphens join.
+  void take_query(std::string_view text, bool folds) {
+    const bool plain = is_plain(text);
+    split_words(text, words_);
+    if (!plain) add_parts();
+    spell(plain || !folds);
   }
 
   /// What the words are compared by.
@@ -60,8 +74,35 @@ class OtherOrder::Words {
   }
 
  private:
-  std::string folded_;
+  void add_parts() {
+    compared_.swap(words_);
+    words_.clear();
+    for (const std::string_view word : compared_) {
+      words_.push_back(word);
+      std::size_t begin = 0;  // of a part
+      for (std::size_t place = 0; place < word.size();) {
+        const std::string_view character = first_character(word.substr(place));
+        const bool parts = is_sign(character);
+        if (parts && begin < place) words_.push_back(word.substr(begin, place - begin));
+        place += character.size();
+        if (parts) begin = place;
+      }
+      if (begin > 0 && begin < word.size()) words_.push_back(word.substr(begin));
+    }
+  }
+
+  void spell(bool as_they_are) {
+    if (as_they_are) {
+      compared_ = words_;
+      return;
+    }
+    folded_.clear();
+    for (const std::string_view word : words_) folded_.push_back(fold(word));
+    compared_.assign(folded_.begin(), folded_.end());
+  }
+
   std::vector<std::string_view> words_;
+  std::vector<std::string> folded_;
   std::vector<std::string_view> compared_;
 };
 
@@ -70,12 +111,12 @@ class OtherOrder::Finder {
  public:
   Finder(const OtherOrder& parts, std::string_view typed, const Policy& policy, bool folds)
       : parts_(parts), typed_(typed), policy_(policy), folds_(folds), key_(fold(typed)) {
-    split_at_spaces(key_, whole_);
-    ended_ = typed.ends_with(' ');  // the last word is whole, too
+    split_words(key_, whole_);
+    ended_ = typed.ends_with(' ') || typed.ends_with('_');  // the last word is whole, too
     if (ended_) whole_.pop_back();
     begun_ = whole_.back();
     whole_.pop_back();
-    wanted_.take(typed, folds);
+    wanted_.take_typed(typed, folds);
   }
 
   std::vector<FoundQuery> find() {
@@ -88,7 +129,8 @@ class OtherOrder::Finder {
       const auto most = static_cast<std::size_t>(policy_.reordered_most_begun);
       for (const std::size_t word : parts_.words_.best_of(begun_, most)) look_at(word);
     }
-    return best();
+    keep_most_typed(found_, static_cast<std::size_t>(policy_.reordered_count));
+    return std::move(found_);
   }
 
  private:
@@ -114,21 +156,11 @@ class OtherOrder::Finder {
       ++checked_;
       parts_.queries_.read_text(place, text_);
       if (text_.starts_with(typed_) || (ended_ && text_ == typed_.substr(0, typed_.size() - 1))) continue;
-      words_.take(text_, folds_);
+      words_.take_query(text_, folds_);
       const std::span<const std::string_view> wanted = wanted_.compared();
       const auto matched = words_.matched(wanted.first(whole_.size()), wanted[whole_.size()], ended_);
       if (matched) found_.push_back({text_, static_cast<double>(parts_.queries_.logged_at(place)), *matched});
     }
-  }
-
-  std::vector<FoundQuery> best() {
-    sort_list(found_, [](const FoundQuery& left, const FoundQuery& right) {
-      return left.count != right.count ? left.count > right.count : left.text < right.text;
-    });
-    const auto same = [](const FoundQuery& left, const FoundQuery& right) { return left.text == right.text; };
-    found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());
-    found_.resize(std::min(found_.size(), static_cast<std::size_t>(policy_.reordered_count)));
-    return std::move(found_);
   }
 
   const OtherOrder& parts_;

@@ -20,6 +20,9 @@ struct FoundQuery {
   std::size_t matched;  // its bytes that stand for the typed text, those before them included
 };
 
+/// Put the most typed queries first, each once, and leave so many of them.
+void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most);
+
 /// Finds known queries that hold the typed words in another order, the last one by its beginning: `case iph` finds
 /// `iphone case`, `choc gat` finds `gâteau au chocolat`. `search/reference_order.py` says which of them are looked at.
 ///

@@ -36,7 +36,10 @@ void PopularSource::propose(const Question& question, Proposals& proposals) cons
 
 void PopularSource::propose_as_typed(const Question& question, Proposals& proposals) const {
   const CurrentQueries current(popular_, folded_, question.live);
-  TypedQueries typed = current.most_typed(question.reading.text, question.options.count, question.options.echo);
+  // Of those that differ in little only one may be shown.
+  const double surplus = question.policy.known_surplus_factor * static_cast<double>(question.options.count);
+  const std::size_t count = question.options.count + static_cast<std::size_t>(surplus);
+  TypedQueries typed = current.most_typed(question.reading.text, count, question.options.echo);
   PrefixFacts& facts = proposals.facts;
   facts.total = typed.total;
   facts.distinct = typed.distinct;

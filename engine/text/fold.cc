@@ -118,6 +118,13 @@ bool is_plain(std::string_view text) {
   });
 }
 
+bool is_sign(std::string_view character) {
+  constexpr std::u32string_view apostrophes =
+      U"'`\u00b4\u02b9\u02bb\u02bc\u02bd\u02c8\u055a\u05f3\u2018\u2019\u201b\u2032";
+  const char32_t code = code_of(character);
+  return is_hyphen(code) || apostrophes.find(code) != std::u32string_view::npos;
+}
+
 bool ends_in_hangul(std::string_view text) {
   return !text.empty() && is_hangul(code_of(text.substr(previous_character(text, text.size()))));
 }

@@ -24,6 +24,9 @@ std::optional<std::size_t> covered_by(std::string_view text, std::string_view ke
 /// Whether a text is surely its own only key: ASCII without apostrophes and hyphens. Much faster than folding it.
 bool is_plain(std::string_view text);
 
+/// Whether a character is an apostrophe or a hyphen, which join the parts of a word.
+bool is_sign(std::string_view character);
+
 /// Whether a text ends with a Hangul syllable or letter, which may be half typed.
 bool ends_in_hangul(std::string_view text);
 

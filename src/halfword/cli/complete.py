@@ -11,6 +11,7 @@ from halfword.cli.output import print_fields, print_json
 from halfword.core.errors import TextError
 from halfword.core.filters import FilterOptions
 from halfword.core.options import DEFAULTS, SearchOptions
+from halfword.core.printable import printable
 from halfword.search.filtered import FILTER, filtered
 from halfword.search.model import DEFAULT_MODEL, Completion, load
 
@@ -43,6 +44,8 @@ def complete(
         if as_json:
             _print_json(prefix, completions)
             continue
+        if not completions:
+            typer.echo(f"no completion of {printable(prefix)!r}", err=True)
         for completion in completions:
             fields = [prefix] if several else []
             fields += [completion.display]

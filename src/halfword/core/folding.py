@@ -20,6 +20,7 @@ from functools import lru_cache
 
 APOSTROPHES = frozenset("'`´ʹʻʼʽˈ՚׳‘’‛′")
 HYPHENS = frozenset("-‐‑‒–—―−־")
+SIGNS = APOSTROPHES | HYPHENS  # which join the parts of a word
 _LETTERS = str.maketrans(
     dict(zip("øłđðħŧıȷŀƀɨʉɵŋĸ", "olddhtijlbiuonk", strict=True))
     | {"æ": "ae", "œ": "oe", "þ": "th", "ß": "ss", "ς": "σ", "ى": "ي", "ة": "ه", "\u0640": ""}
@@ -83,7 +84,7 @@ def is_plain(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def fold_character(character: str) -> str:
     """Return what one character of a normalised text is in its key."""
-    if character in APOSTROPHES or character in HYPHENS:
+    if character in SIGNS:
         return ""
     if character in _KEPT or character.isascii():
         return character

@@ -36,6 +36,7 @@ class Policy:
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
     surplus_factor: float = 0.5  # proposals of the search beyond the answers asked for, as a multiple of these
+    known_surplus_factor: float = 0.0  # the same of known queries
     companions_most_queries: float = 9.0  # co-occurring words are asked where at most so many queries go on (measured)
     companions_half_trust: float = 5.0  # co-occurrences at which a word's own distribution has half of the weight
     companions_most_words: float = 20.0  # words of the prefix that are looked at, the last ones
@@ -82,12 +83,16 @@ class Policy:
     corrected_most_steps: float = 400.0  # in the tree of words, for one prefix
     # Known queries that hold the typed words in another order (docs/research/typos.md).
     reordered_most_queries: float = 1.0  # looked for where fewer queries than this go on from the text as typed
-    reordered_log_probability: float = -3.5  # log p(one of them is meant | none of what goes on from the text is)
+    reordered_log_probability: float = -4.0  # log p(one of them is meant | no known query goes on from the text)
     reordered_most_checked: float = 200.0  # queries that are looked at for one prefix
     reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
     reordered_count: float = 3.0  # queries that are offered
     reordered_fewest_characters: float = 1.0  # that must be typed
     reordered_corrections: float = 0.0  # corrections whose words are looked for in another order, too
+    inside_most_queries: float = 0.0  # that an index may have to look for the typed letters inside words (small sites)
+    inside_fewest_typed: float = 5.0  # bytes that must be typed for that,
+    inside_fewest_before: float = 3.0  # and bytes of the word that must be before them (by reading, not measured)
+    other_known_factor: float = 0.05  # how much one that does not go on from the text counts beside one that does
     # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
     # meant, not how it was typed).
     pinyin_most_queries: float = 10.0  # looked for where fewer queries than this go on from the text as typed
@@ -150,6 +155,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "enough_repeats": (0.0, 1e9),
     "longest_searched": (0.0, 1e5),
     "surplus_factor": (0.0, 10.0),
+    "known_surplus_factor": (0.0, 10.0),
     "companions_most_queries": _COUNT,
     "companions_half_trust": (1e-3, 1e6),
     "companions_most_words": (1.0, 100.0),
@@ -193,6 +199,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "reordered_count": (0.0, 100.0),
     "reordered_fewest_characters": (1.0, 100.0),
     "reordered_corrections": (0.0, 100.0),
+    "inside_most_queries": (0.0, 1e5),
+    "inside_fewest_typed": (1.0, 1000.0),
+    "inside_fewest_before": (1.0, 1000.0),
+    "other_known_factor": (1e-6, 1.0),
     "pinyin_most_queries": _COUNT,
     "pinyin_log_probability": (-30.0, 0.0),
     "pinyin_fewest_characters": (1.0, 100.0),

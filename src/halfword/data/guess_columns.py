@@ -1,5 +1,6 @@
 """Guessing which column of a log holds the queries, the users, the times and the counts, and saying why."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from halfword.data.times import microseconds
 
 FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
-    "query": "query q search search_query search_term search_terms searchterm keyword keywords term query_text "
+    "query": "query q search search_query search_term search_terms searchterm keyword keywords term terms query_text "
     "query_string search_string search_phrase search_text phrase suchbegriff suchbegriffe suchanfrage suchwort requête "
     "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht "
     "title name product_name product",
@@ -21,6 +22,10 @@ KNOWN_NAMES = {
     "zeitstempel horodatage fecha tijd",
     "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",
 }
+# Other names are known by their words: that of a time ends so, that of a user has one of these and signs alone.
+_TIME_ENDS = "time timestamp date datetime ts at fecha hora zeit datum horodatage heure tijd"
+_USER_WORDS = "user visitor session sesion sesión sitzung séance seance client customer anonymous anon"
+_USER_SIGNS = "id uid key hash number no nr token cookie"
 NAMED, BY_NAME, BY_CONTENT, ONLY = "as named", "by its name", "by its contents", "the only one"
 
 
@@ -54,13 +59,24 @@ def _stands_over_others(rows: Sequence[list[str]]) -> bool:
     )
 
 
-def named_columns(path: Path, header: tuple[str, ...], names: ColumnNames, others: bool = False) -> Columns:
-    """Return the position of each field under `header`: as the caller named it, else by the usual names."""
+def named_columns(
+    path: Path, header: tuple[str, ...], names: ColumnNames, others: bool = False, rows: Sequence[list[str]] = ()
+) -> Columns:
+    """Return the position of each field under `header`: as the caller named it, else by the usual names.
+
+    A single column that is called like users or times, or that holds times in some `rows`, is taken for them, too.
+    """
     found = _asked(path, header, names, others)
     for field_name in FIELDS:
         place = next((place for place in _known(field_name, header) if place not in found.places.values()), None)
         if field_name not in found.places and place is not None:
             found.places[field_name], found.reasons[field_name] = place, BY_NAME
+    _guess_alone("user", [place for place, name in enumerate(header) if _is_of_user(name)], BY_NAME, found)
+    _guess_alone("time", [place for place, name in enumerate(header) if _is_of_time(name)], BY_NAME, found)
+    whole = [row for row in rows if len(row) == len(header)]
+    _guess_alone(
+        "time", [place for place, cells in enumerate(zip(*whole, strict=True)) if _are_times(cells)], BY_CONTENT, found
+    )
     if "query" not in found.places and len(header) == 1:
         found.places["query"], found.reasons["query"] = 0, ONLY
     if "query" not in found.places:
@@ -68,6 +84,36 @@ def named_columns(path: Path, header: tuple[str, ...], names: ColumnNames, other
             f"{path}: none of the columns {', '.join(header)} is known to hold queries; name it with --query-column"
         )
     return found
+
+
+def _guess_alone(field_name: str, places: Sequence[int], reason: str, found: Columns) -> None:
+    """Take a column for a field that no other one is, if it is the only one."""
+    free = [place for place in places if place not in found.places.values()]
+    if field_name not in found.places and len(free) == 1:
+        found.places[field_name], found.reasons[field_name] = free[0], reason
+
+
+def _is_of_user(name: str) -> bool:
+    words, users = set(_words(name)), set(_USER_WORDS.split())
+    return not words.isdisjoint(users) and words <= users | set(_USER_SIGNS.split())
+
+
+def _is_of_time(name: str) -> bool:
+    return _words(name)[-1:] != [] and _words(name)[-1] in _TIME_ENDS.split()
+
+
+def _are_times(cells: Sequence[str]) -> bool:
+    """Tell whether most cells are times, and no numbers, which may be anything."""
+    return _kind(cells) == "time" and not all(cell.strip().isdigit() for cell in cells)
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name.
+
+    >>> _words("searchedAt"), _words("visitor-id"), _words("event.TIME")
+    (['searched', 'at'], ['visitor', 'id'], ['event', 'time'])
+    """
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[^\W\d_][^\WA-Z_]*", name)]
 
 
 def columns_by_content(

@@ -155,7 +155,7 @@ def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnName
         raise LogError(f"{path} holds no row; name a log that holds queries")
     if is_header(rows, names, others):
         header = tuple(cell.strip() for cell in rows[0])
-        return _log_file(path, form, header, named_columns(path, header, names, others), delimiter)
+        return _log_file(path, form, header, named_columns(path, header, names, others, rows[1:]), delimiter)
     numbers, columns = columns_by_content(path, rows, names, others)
     return replace(_log_file(path, form, numbers, columns, delimiter), header=False)
 

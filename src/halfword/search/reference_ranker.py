@@ -41,6 +41,7 @@ it has beyond the prefix is what it has beyond that reading.
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -56,13 +57,14 @@ from halfword.search.model import Answer, Completion
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.search.reference_folding import Readings, folded_queries
+from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 from halfword.search.reference_pinyin import PlainPinyin
-from halfword.search.reference_selection import select
+from halfword.search.reference_selection import merge_spellings, select, singular_form
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
-MOST_OF_NONE = 1 - 1e-6  # that known queries found in other ways can take, for the same reason
+MOST_TAKEN = 1 - 1e-6  # by known queries that do not go on from the typed text
 _MOST_WORDS, _MOST_UNSEEN = 10, 3
 _ESTIMATE = 5  # its place among the features
 
@@ -164,6 +166,12 @@ def features_of(
         ]
         for text, each in proposals.items()
     }
+
+
+def _is_elsewhere(text: str, proposal: Proposal, prefix: str, corrected: Collection[str]) -> bool:
+    """Tell whether a known query does not go on from the typed text, but has its words or corrects them."""
+    goes_on = text.startswith(prefix) or (text not in corrected and proposal.log_reading < 0)
+    return proposal.count > 0 and not goes_on
 
 
 def _holds(proposal: Proposal) -> bool:
@@ -348,6 +356,9 @@ class PlainPipeline:
         prefix, session = normalise_prefix(prefix), PlainSession(normalise_context(context))
         page = replace(options, count=max(options.count, int(self.policy.page)))
         proposals, scores, corrected = self._joined(prefix, session, page)
+        least = self.policy.min_probability if options.min_probability is None else options.min_probability
+        if options.fold and least > 0:
+            scores = merge_spellings(scores, lambda text: proposals[text].count)
         shown = select(
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
@@ -365,6 +376,7 @@ class PlainPipeline:
             self.policy,
             empty=not prefix,
             corrected=corrected,
+            elsewhere={text for text, each in proposals.items() if _is_elsewhere(text, each, prefix, corrected)},
             log_prefix=self.log_probability(prefix),
         )
         return Answer(
@@ -408,14 +420,19 @@ class PlainPipeline:
     def _add_reordered(
         self, prefix: str, options: SearchOptions, found: dict[str, Proposal], chances: dict[str, float], none: float
     ) -> float:
-        """Add known queries that hold the words of a prefix in another order; return what is left to none."""
+        """Add known queries with the typed words in another order or inside a word; return what is left to none."""
         policy = self.policy
         enough = len(prefix) >= policy.reordered_fewest_characters
-        if self.other_order is None or options.order is not Order.ANY or not enough:
+        if options.order is not Order.ANY or not enough or self._begun(prefix) >= policy.reordered_most_queries:
             return none
-        if self._begun(prefix) >= policy.reordered_most_queries:
-            return none
-        known = self.other_order.find(prefix, folds=options.fold)
+        known: dict[str, int] = {}
+        if self.other_order is not None:
+            known = self.other_order.find(prefix, folds=options.fold)
+            if (singular := singular_form(prefix)) != prefix:
+                known = self.other_order.find(f"{singular} ", folds=options.fold) | known
+                known = dict(sorted(known.items(), key=lambda item: (-self.counts[item[0]], item[0].encode())))
+                known = dict(islice(known.items(), int(policy.reordered_count)))
+        known = known or find_inside(self.counts, prefix, policy, folds=options.fold)
         return self._add_known(known, policy.reordered_log_probability, found, chances, none)
 
     def _add_pinyin(
@@ -437,16 +454,30 @@ class PlainPipeline:
         chances: dict[str, float],
         none: float,
     ) -> float:
-        """Add known queries that share what the ranker leaves to none of its proposals; return what is left of it."""
+        """Add known queries, which take from known ones that go on, by their counts, and from the rest, none included.
+
+        Return what is left to none.
+        """
         counts = {text: self.counts.get(text, 0) for text in known}
+        total, before = sum(counts.values()), list(chances)
+        if not total:
+            return none
+        going_on = [text for text in before if found[text].count > 0]
+        mass = sum(math.exp(chances[text]) for text in going_on)
+        rest = math.exp(none) + sum(math.exp(chances[text]) for text in before) - mass
+        counted = self.policy.other_known_factor * total
+        of_known = counted / (counted + sum(found[text].count for text in going_on))
+        of_rest = of_known * math.exp(log_probability)
         added = 0.0
         for text, matched in known.items():
             if counts[text] > 0 and text not in found:
                 found[text] = Proposal(count=counts[text], matched=matched)
-                share = counts[text] / sum(counts.values())
-                chances[text] = none + log_probability + math.log(share)
-                added += share
-        return none + math.log1p(-min(added * math.exp(log_probability), MOST_OF_NONE))
+                chances[text] = math.log((mass * of_known + rest * of_rest) * counts[text] / total)
+                added += counts[text] / total
+        for text in before:
+            taken = added * (of_known if text in going_on else of_rest)
+            chances[text] += math.log1p(-min(taken, MOST_TAKEN))
+        return none + math.log1p(-min(added * of_rest, MOST_TAKEN))
 
     def _ranked(
         self, prefix: str, session: PlainSession, options: SearchOptions, *, corrected: bool = False
@@ -468,7 +499,8 @@ class PlainPipeline:
         since = sum(self.since.get(query, 0.0) for query in typed)
         facts = Facts(sum(typed.values()), len(typed), sum(longer.values()), len(longer), since)
         proposals: dict[str, Proposal] = {}
-        most_typed = sorted(longer, key=lambda query: (-longer[query], query.encode()))[: options.count]
+        listed = options.count + int(self.policy.known_surplus_factor * options.count)
+        most_typed = sorted(longer, key=lambda query: (-longer[query], query.encode()))[:listed]
         for query in most_typed:
             proposals[query] = Proposal()
         folded = folded_queries(self.counts, prefix, options, self.policy, list(longer.values()))

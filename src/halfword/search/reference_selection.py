@@ -2,7 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
+
+import numpy as np
 
 from halfword.core.folding import fold
 from halfword.core.options import Invent, SearchOptions
@@ -27,8 +29,21 @@ def plain_form(text: str) -> str:
     return "".join(map(_plain_word, key.split(" "))) or key
 
 
+def singular_form(text: str) -> str:
+    """Return a text whose last word has lost the ending of a plural, if it has one.
+
+    >>> singular_form("rain jackets"), singular_form("boots "), singular_form("bus")
+    ('rain jacket', 'boots ', 'bus')
+    """
+    *before, word = text.split(" ")
+    return " ".join([*before, _singular(word)])
+
+
 def _plain_word(word: str) -> str:
-    plain = _PUNCTUATION.sub("", word)
+    return _singular(_PUNCTUATION.sub("", word))
+
+
+def _singular(plain: str) -> str:
     if _is_long(plain) and plain.endswith("s") and not plain.endswith("ss"):
         plain = plain[:-1]
     # Words in -ie and -che, which only look like a plural, lose it too: so they and their plurals stay the same.
@@ -39,6 +54,23 @@ def _plain_word(word: str) -> str:
 
 def _is_long(word: str) -> bool:
     return len(word.encode()) >= _SHORTEST_PLURAL
+
+
+def merge_spellings(scores: Mapping[str, float], count_of: Callable[[str], float]) -> dict[str, float]:
+    """Return the scores with one text of those that differ in accents or other letters that people do not tell apart.
+
+    It is the one that most people typed. Signs of ASCII alone make no difference that is looked at here.
+
+    >>> merge_spellings({"noel": -1.0, "noël": -1.0, "t-shirt": -2.0, "tshirt": -3.0}, {"noel": 1, "noël": 2}.get)
+    {'noël': -0.3068528194400547, 't-shirt': -2.0, 'tshirt': -3.0}
+    """
+    merged = dict(scores)
+    for text in scores:
+        same = [other for other in scores if fold(other) == fold(text)]
+        best = max(same, key=lambda other: (count_of(other) or 0, scores[other]))
+        if text != best and not (text.isascii() and best.isascii()):
+            merged[best] = float(np.logaddexp(merged[best], merged.pop(text)))
+    return merged
 
 
 def select(
@@ -53,6 +85,7 @@ def select(
     *,
     empty: bool,
     corrected: Collection[str] = (),
+    elsewhere: Set[str] = frozenset(),
     log_prefix: float = 0.0,
 ) -> list[str]:
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
@@ -61,7 +94,8 @@ def select(
     were typed often enough are shown as well, however unlikely, but not the `corrected` ones. A text
     that is common among all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way
     on is unlikely. It may stop after any word, but its words must go together. What reads oddly must be the likelier,
-    the lower it would stand, because it is worth less there.
+    the lower it would stand, because it is worth less there. Below a known query that was found `elsewhere`, not by
+    going on from the typed text, everything new reads oddly.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
@@ -81,7 +115,8 @@ def select(
         if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue
         unlikely = math.exp(scores[text]) < least_odd * math.sqrt(len(chosen) + 1)
-        if not count_of(text) and unlikely and (apart(text) or (math.exp(scores[text]) < common and unfinished(text))):
+        odd = not elsewhere.isdisjoint(chosen) or apart(text) or (math.exp(scores[text]) < common and unfinished(text))
+        if not count_of(text) and unlikely and odd:
             continue
         form = plain_form(text)
         if form not in shown or everything or count_of(text) >= policy.often_typed:

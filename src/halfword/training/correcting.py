@@ -32,7 +32,7 @@ PRIOR = Path(__file__).parent.parent / "models" / "belief.json"
 PARTS = ("glance", "belief")
 NATURAL = 12_000  # natural prefixes that are asked
 _NOT_FOUND = 0.7  # what a natural prefix counts whose query is not found anyway: a correction is still wrong there
-_STRANGERS = 100.0  # natural prefixes that those of strangers count for together: much where there are few, else little
+_RIGHT = 100.0  # natural prefixes that a group of others counts for: much where there are few, else little
 _CLOSENESS = 3.0  # prefixes that a weight must speak for before it leaves the prior by one standard deviation
 _STEPS = 600
 _RATE = 0.02  # of Adam, at its highest
@@ -100,17 +100,22 @@ class ReadRows:
 
 
 def read_rows(
-    model: Model, natural: Sequence[Asked], mistyped: Sequence[Asked], share: float, strangers: Sequence[Asked]
+    model: Model,
+    natural: Sequence[Asked],
+    mistyped: Sequence[Asked],
+    share: float,
+    right: Sequence[Sequence[Asked]],
 ) -> ReadRows:
     """Ask a model for the readings of natural and of mistyped prefixes; those without a correction are left out.
 
-    All mistyped prefixes together count `share` for each natural one, those of strangers as much as a few natural ones.
+    All mistyped prefixes together count `share` for each natural one. Each group of others that are right as typed
+    counts as much as a few natural ones.
     """
     each = share * len(natural) / max(len(mistyped), 1)
     rows = [
         *_read(model, natural, True, 1.0),
         *_read(model, mistyped, False, each),
-        *_read(model, strangers, True, _STRANGERS / max(len(strangers), 1)),
+        *(row for group in right for row in _read(model, group, True, _RIGHT / max(len(group), 1))),
     ]
     size = max((len(row.chances) for row in rows), default=1)
     features = np.zeros((len(rows), size, len(import_engine().belief_names())))

@@ -1,19 +1,30 @@
 """Rare queries that are probably typing mistakes: a model that never reads them does not offer them."""
 
+import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from halfword.core.folding import fold
 from halfword.data.dataset import Dataset, Split
 
 _TIMES = 5  # the correct query must be this many times as frequent
 _TIMES_IF_RARE = 2  # or only this many times, if the correct word is
 _WORD_TIMES = 10  # times as frequent as the misspelled one
 _SHORTEST_WORD = 4  # letters (one more if it is the only word); shorter words have too many neighbours
+_SHORTEST_UNKNOWN = 3  # letters of a word that others hardly ever type, or one more if it is the only one,
+_FAR_TIMES = 20  # or of any word, if the correct query is this many times as frequent;
+_SHORTEST_MEANT = 2  # what is meant may have even fewer then, and so may a word that others hardly ever type
 _LONG_WORD = 8  # letters; such a word is rarely one edit away from another, so the words alone decide
+_INNER_WORD = 6  # letters; so is such a word in a query that is there with the other word, too, if that is
+_INNER_TIMES = 3  # times as frequent
+_RARE_WORD = 2  # times that a word may be typed here that nobody else types
 _OTHERS = 5  # times that a word may be typed more often by others; `mortage` is 400 times rarer than `mortgage`
+_STRANGE = 100  # times that others type what is meant for each time that they type a word: it is a slip there, too
 _MOST_MISSING = 3  # letters that may be missing at the end of a query that was sent too early
+_PARTS = re.compile(r"[^\W\d_]+|[\W\d_]+")  # words, and what is between them, as in read_csv
 
 
 class Misspellings:
@@ -22,9 +33,12 @@ class Misspellings:
     A word is near another if their edit distance is 1 (one letter inserted, deleted or replaced, or two swapped), or
     if it is the beginning of the other and the last word of the query. A query is a misspelling if replacing one word
     by a near one gives a query that is five times as frequent, or twice as frequent if the near word is ten times as
-    frequent, or the only one that `others` know, people of other logs. For a long word that is ten times rarer than a
-    near one no such query is needed, unless only their endings differ, as in inflections. A word is right that others
-    type often enough beside the near one: a `skirt` is no `shirt`, however rare it is here.
+    frequent. If the near word is known to `others`, people of other logs, and the word hardly and was typed once or
+    twice, the query needs to be only as frequent. Words of fewer than four letters have many neighbours: there it must
+    be twenty times as frequent. For a long word that is ten times rarer than a near one no such query is needed, unless
+    only their endings differ, as in inflections. Singular and plural are both right. A word is right
+    that others type often enough beside the near one: a `skirt` is no `shirt`, however rare it is here. Accents
+    are no mistakes, other spaces than in a query that is five times as frequent are.
 
     >>> counts = {"diabetes": 40, "diabets": 4, "diabet": 1, "diabetic": 1, "vitamin c": 90, "vitamin d": 1}
     >>> [query for query in counts if Misspellings(counts).holds(query)]
@@ -32,55 +46,114 @@ class Misspellings:
     """
 
     def __init__(self, counts: Mapping[str, int], others: Mapping[str, int] | None = None) -> None:
-        self._counts = counts
-        self._others = others or {}
+        self._counts = _folded(counts)
+        self._others = _folded(others or {})
         self._words: Counter[str] = Counter()
-        for query, count in counts.items():
-            for word in set(query.split()):
+        for query, count in self._counts.items():
+            for word in set(_PARTS.findall(query)):
                 self._words[word] += count
         self._by_rest: dict[str, list[str]] = defaultdict(list)
         for word, count in self._words.items():
-            if count >= _TIMES and _is_judged(word):
+            often = count >= (_TIMES_IF_RARE if len(word) >= _LONG_WORD else _TIMES)
+            far = count >= _FAR_TIMES and _is_judged(word, _SHORTEST_MEANT)
+            if (often and _is_judged(word, _SHORTEST_WORD)) or far or self._is_known(word):
                 for rest in _rests(word):
                     self._by_rest[rest].append(word)
         self._meant: dict[str, list[str]] = {}
+        self._by_letters: dict[str, int] = {}  # how often the most frequent query with these letters was typed
+        for query, count in self._counts.items():
+            letters = query.replace(" ", "")
+            self._by_letters[letters] = max(count, self._by_letters.get(letters, 0))
 
     def holds(self, query: str) -> bool:
         """Tell whether `query` is probably a typing mistake."""
-        words = query.split()
-        if len(words) == 1 and len(query) <= _SHORTEST_WORD:
-            return False
-        return any(self._is_slip(words, place) for place, word in enumerate(words) if _is_judged(word))
+        folded = " ".join(fold(query).split())
+        parts = _PARTS.findall(folded)
+        return self._is_otherwise_spaced(folded) or any(self._is_slip(parts, place) for place in range(len(parts)))
 
     def meant_by(self, word: str) -> list[str]:
         """Return the more frequent words that may be meant by a word, the most frequent first."""
-        return sorted(self._near(word), key=lambda meant: (-self._words[meant], meant))
+        return sorted(self._near(fold(word)), key=lambda meant: (-self._words[meant], meant))
 
-    def _is_slip(self, words: list[str], place: int) -> bool:
-        word, last = words[place], place == len(words) - 1
-        typed = self._counts.get(" ".join(words), 1)
+    def _is_slip(self, parts: list[str], place: int) -> bool:
+        word, last, alone = parts[place], place == len(parts) - 1, len(parts) == 1
+        if not _is_judged(word, _SHORTEST_MEANT + alone):
+            return False
+        typed = self._counts.get("".join(parts), 1)
         for meant in self._near(word):
             if (not last and abs(len(meant) - len(word)) > 1) or self._is_of_others(word, meant):
                 continue
-            rare = self._words[meant] >= _WORD_TIMES * self._words[word]
-            wrong = rare or (self._others.get(meant, 0) > 0 == self._others.get(word, 0))
-            corrected = self._counts.get(" ".join([*words[:place], meant, *words[place + 1 :]]), 0)
-            if corrected >= (_TIMES_IF_RARE if wrong else _TIMES) * typed or (rare and _is_long_slip(word, meant)):
+            corrected = self._counts.get("".join([*parts[:place], meant, *parts[place + 1 :]]), 0)
+            if corrected >= self._needed(word, meant, typed, alone) or self._is_long_slip(word, meant):
                 return True
         return False
+
+    def _is_otherwise_spaced(self, query: str) -> bool:
+        """Tell whether a query that is typed hardly ever differs from a frequent one in spaces alone."""
+        typed = self._counts.get(query, 1)
+        return typed <= _RARE_WORD and self._by_letters.get(query.replace(" ", ""), 0) >= _TIMES * typed
+
+    def _needed(self, word: str, meant: str, typed: int, alone: bool) -> float:
+        """Return how often the correct query must have been typed."""
+        strange, shorter = self._is_strange(word, meant), min(len(word), len(meant))
+        if len(word) < _SHORTEST_UNKNOWN + alone:
+            return typed * _FAR_TIMES if strange else math.inf
+        if self._words[word] <= _RARE_WORD and strange:
+            return typed * (_TIMES if word in self._others else 1)
+        if self._is_inner_slip(word, meant, _INNER_WORD, _INNER_TIMES) and typed == 1:
+            return typed
+        if self._is_inner_slip(word, meant, _LONG_WORD, 1) and (strange or word not in self._others):
+            return typed + 1
+        if shorter < _SHORTEST_WORD + alone:
+            return typed * _FAR_TIMES
+        return typed * (_TIMES_IF_RARE if self._words[meant] >= _WORD_TIMES * self._words[word] else _TIMES)
+
+    def _is_strange(self, word: str, meant: str) -> bool:
+        """Tell whether others type what may be meant, and the word hardly ever."""
+        return _STRANGE * self._others.get(word, 0) < self._others.get(meant, 0)
+
+    def _is_known(self, word: str) -> bool:
+        """Tell whether others know a word that may be meant."""
+        return word in self._others and _is_judged(word, _SHORTEST_UNKNOWN)
 
     def _is_of_others(self, word: str, meant: str) -> bool:
         """Tell whether other people type a word too, not only now and then instead of what may be meant."""
         typed = self._others.get(word, 0)
         return 0 < self._others.get(meant, 0) <= _OTHERS * typed
 
+    def _is_long_slip(self, word: str, meant: str) -> bool:
+        return self._is_inner_slip(word, meant, _LONG_WORD, _WORD_TIMES)
+
+    def _is_inner_slip(self, word: str, meant: str, letters: int, times: int) -> bool:
+        """Tell whether words of so many letters differ in more than their ending, and one is so much rarer."""
+        shorter = min(len(word), len(meant))
+        begin = shorter - (len(word) == len(meant))  # the length of the part before an ending that may differ
+        frequent = self._words[meant] >= times * self._words[word]
+        return frequent and shorter >= letters and word[:begin] != meant[:begin] and is_near(word, meant)
+
     def _near(self, word: str) -> list[str]:
-        """Return the more frequent words that the user may have meant by `word`."""
+        """Return the words, as frequent or more, that the user may have meant by `word`."""
         if word not in self._meant:
             found = {meant for rest in (word, *_rests(word)) for meant in self._by_rest.get(rest, ())}
-            found = {meant for meant in found if is_near(word, meant) or _is_cut_off(word, meant)}
-            self._meant[word] = [meant for meant in found if self._words[meant] > self._words[word]]
+            self._meant[word] = [meant for meant in found if self._may_mean(word, meant)]
         return self._meant[word]
+
+    def _may_mean(self, word: str, meant: str) -> bool:
+        if _is_plural(word, meant):
+            return False
+        here = self._words[meant] - self._words[word]
+        if self._is_strange(word, meant):
+            return here >= 0 and word != meant and (is_near(word, meant) or _is_cut_off(word, meant))
+        if here <= 0:
+            return False
+        return word[0] == meant[0] and (is_near(word, meant) or _is_cut_off(word, meant))
+
+
+def _folded(counts: Mapping[str, int]) -> Counter[str]:
+    folded: Counter[str] = Counter()
+    for text, count in counts.items():
+        folded[" ".join(fold(text).split())] += count
+    return folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +191,23 @@ class WithoutMisspellings(Dataset):
         return [[query for query in session if not self._misspellings().holds(query)] for session in sessions]
 
     def learnable(self, split: Split) -> dict[str, int]:
-        if len(self._found_in_all) == 0:
-            self._found_in_all.append(Misspellings(self.data.all_counts(), self.others))
-        (misspellings,) = self._found_in_all
+        misspellings = self._misspellings_in_all()
         return {query: count for query, count in self.data.learnable(split).items() if not misspellings.holds(query)}
 
     def about(self) -> dict[str, Any]:
-        left_out = len(self.data.counts(Split.TRAIN)) - len(self.counts(Split.TRAIN))
+        counts = self.data.all_counts()
+        left_out = sum(map(self._misspellings_in_all().holds, counts))
         return {**self.data.about(), **({"misspellings": f"{left_out} left out"} if left_out else {})}
 
     def _misspellings(self) -> Misspellings:
         if not self._found:
             self._found.append(Misspellings(self.data.counts(Split.TRAIN), self.others))
         return self._found[0]
+
+    def _misspellings_in_all(self) -> Misspellings:
+        if not self._found_in_all:
+            self._found_in_all.append(Misspellings(self.data.all_counts(), self.others))
+        return self._found_in_all[0]
 
 
 def is_near(one: str, other: str) -> bool:
@@ -147,24 +224,23 @@ def is_near(one: str, other: str) -> bool:
     return left[1:] == right[1:] or left[1:] == right or left == right[1:] or swapped
 
 
-def _is_judged(word: str) -> bool:
-    return len(word) >= _SHORTEST_WORD and word.isalpha()  # a different number is not a typing mistake
+def _is_judged(word: str, shortest: int) -> bool:
+    return len(word) >= shortest and word.isalpha()  # a different number is not a typing mistake
+
+
+def _is_plural(one: str, other: str) -> bool:
+    longer, shorter = sorted((one, other), key=len, reverse=True)
+    return longer == shorter + "s" and not shorter.endswith("s")
 
 
 def _is_cut_off(word: str, meant: str) -> bool:
     return meant.startswith(word) and 0 < len(meant) - len(word) <= _MOST_MISSING
 
 
-def _is_long_slip(word: str, meant: str) -> bool:
-    shorter = min(len(word), len(meant))
-    begin = shorter - (len(word) == len(meant))  # the length of the part before an ending that may differ
-    return shorter >= _LONG_WORD and word[:begin] != meant[:begin] and is_near(word, meant)
-
-
 def _rests(word: str) -> Iterator[str]:
     """Yield shortened forms of a word; near words share one, or one word is a shortened form of the other."""
     yield word
-    for place in range(1, len(word)):  # the first letter is rarely missing
+    for place in range(len(word)):
         yield word[:place] + word[place + 1 :]
     for missing in range(2, _MOST_MISSING + 1):
         yield word[:-missing]

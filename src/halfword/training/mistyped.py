@@ -9,16 +9,19 @@ the train split's sessions again, in queries with the same words, since people m
 (`enviromental`); and letter by letter as the channel makes them, which is all that a log without sessions has.
 
 In a small log it may be that people typed every validation row before. Taken at its word, everything unknown would be a
-mistake. So each log is also asked for a few queries of the background, as if a stranger had typed them.
+mistake. So each log is also asked for a few queries of the background, as if a stranger had typed them. And people look
+for a known query by a word inside it, with which none begins: that is no mistake, either.
 """
 
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from halfword.core.folding import SIGNS
 from halfword.core.metrics import SHORTEST_PREFIX
 from halfword.core.model_file import Array
 from halfword.core.text import SHORTEST_QUERY
@@ -43,6 +46,9 @@ _COUNTED = 3.8  # times that mistyped prefixes count for each row that the next 
 # lose by corrections is a choice (docs/research/typos.md)
 _LEAST_SHARE = 0.06  # what they count at least for each natural prefix, since few logs tell what people correct
 _STRANGERS = 500  # queries of the background that are asked
+_INSIDE = 500  # known queries that are asked from a later word on
+_FEWEST_LETTERS = 3  # that are typed of such a word
+_BEFORE_WORD = re.compile("[ _" + "".join(map(re.escape, sorted(SIGNS))) + "]")
 _MOST_STEPS = 200_000  # from query to query in the train split's sessions that are looked at
 _MOST_WORDS = 3  # that a mistake may befall: two mistakes are in two spaces at most
 
@@ -63,11 +69,11 @@ class BeliefRows(NamedTuple):
     natural: list[Asked]
     mistyped: list[Asked]
     share: float  # what the mistyped ones count for each natural one
-    strangers: list[Asked]
+    right: list[list[Asked]]  # groups of prefixes that are right as typed, each for a few natural ones
 
 
 def belief_rows(data: Dataset, channel: Channel, background: Sequence[str]) -> BeliefRows:
-    """Return natural and mistyped prefixes, and some of strangers.
+    """Return natural and mistyped prefixes, some of strangers, and some from inside known queries.
 
     The more rows are corrected by the next one, the more mistakes count.
     """
@@ -78,7 +84,8 @@ def belief_rows(data: Dataset, channel: Channel, background: Sequence[str]) -> B
     natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
     mistakes = list(train_mistakes(islice(steps_of(data, counts), _MOST_STEPS), counts, often))
     share = max(_LEAST_SHARE, _COUNTED * len(pairs) / max(len(rows), 1))
-    return BeliefRows(natural, _mistyped(pairs, mistakes, rows, channel, chance), share, strangers(background, counts))
+    right = [strangers(background, counts), from_inside(counts)]
+    return BeliefRows(natural, _mistyped(pairs, mistakes, rows, channel, chance), share, right)
 
 
 def strangers(background: Sequence[str], counts: Mapping[str, int]) -> list[Asked]:
@@ -86,6 +93,24 @@ def strangers(background: Sequence[str], counts: Mapping[str, int]) -> list[Aske
     new = [query for query in background if len(query) >= SHORTEST_QUERY and query not in counts]
     some = random.Random(5).sample(new, min(_STRANGERS, len(new)))
     return at_hashed_prefix(TypedRow(query) for query in some)
+
+
+def from_inside(counts: Mapping[str, int]) -> list[Asked]:
+    """Return texts with which known queries go on from a later word, where none begins so.
+
+    >>> {asked.query for asked in from_inside({"soupe à l'oignon": 9, "gratin": 4})}
+    {"soupe à l'oignon"}
+    """
+    chance, found = random.Random(6), list[Asked]()
+    queries = list(counts)
+    for query in chance.sample(queries, min(_INSIDE, len(queries))):
+        inside = [query[sign.end() :] for sign in _BEFORE_WORD.finditer(query)]
+        inside = [text for text in inside if len(text.split(" ")[0]) >= _FEWEST_LETTERS]
+        if inside:
+            text = chance.choice(inside)
+            typed = chance.randint(_FEWEST_LETTERS, len(text))
+            found.append(Asked(query, typed, mistyped=text[:typed]))
+    return found
 
 
 def corrections(

@@ -11,10 +11,11 @@ from collections.abc import Collection, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from halfword.core.folding import fold, is_plain
+from halfword.core.folding import is_plain
 from halfword.core.model_file import Array
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
+from halfword.search.reference_order import keys_of
 
 FEWEST = 2  # times that queries with a word were typed; once is enough for a small site
 MOST = 64  # queries that are listed of a word, the most typed ones
@@ -48,12 +49,11 @@ def learn_order(counts: Mapping[str, int], most: int = MOST, fewest: int = FEWES
 
 
 def words_of(query: str) -> Collection[str]:
-    """Return the different words of a query, folded; none where there is only one, which has no order.
-
-    >>> sorted(words_of("new york new york")), sorted(words_of("bûche de noël")), list(words_of("weather"))
-    (['new', 'york'], ['buche', 'de', 'noel'], [])
-    """
-    return set((query if is_plain(query) else fold(query)).split()) if " " in query else ()
+    """Return the different folded words of a query; none where there is only one."""
+    if not is_plain(query):
+        return keys_of(query)
+    words = query.replace("_", " ").split()
+    return set(words) if len(words) > 1 else ()
 
 
 def _listed(queries: list[str], words: list[str], places: Numbers, typed: Numbers, most: int) -> list[list[int]]:

@@ -15,6 +15,7 @@ import numpy as np
 from halfword.core.policy import Policy
 from halfword.data.query_table import QueryTable
 from halfword.training.offers import Offers
+from halfword.training.options import FEW_QUERIES
 from halfword.training.small_site import has_words_enough, is_small_site, typed_again
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
@@ -26,7 +27,8 @@ _MOST_ODD = 1 / 5  # share of the suggestions that nobody typed that may read od
 _ODD_PRICE = 0.04  # costs more than this share of what such suggestions add to MRR
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
-_BELIEVED = 3.0  # times that each of them was typed on average: then counts decide half
+_BELIEVED = 1.0  # times that each of them was typed on average: then counts decide half
+_ANY_NUMBER = 1e6  # of queries: all that a small site can have
 _FEWEST_LETTERS = 3.0  # before queries are looked for that hold a word that begins so
 _ODD = 0.2  # how likely what reads oddly must be where all rows were typed before
 _REORDERED = 2 / 3  # p(a query with the typed words elsewhere is meant | a known one is, none goes on from them)
@@ -126,8 +128,8 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
     """Return the policy of a log with these queries.
 
     A text is common if it is expected more than once in it. A log of few queries shows no invented words, but all
-    queries that it has: those that go on from the typed text, by their counts, and those with the typed words in it,
-    also corrected ones.
+    queries that it has: those that go on from the typed text, in whatever spelling, by their counts, and those with the
+    typed words in it, also corrected ones.
     The more of its rows were typed before, the less may read oddly. Where most were, no short beginning is put first.
     """
     policy = replace(policy, common_probability=min(_COMMON / max(table.total, 1), 1.0))
@@ -140,7 +142,10 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
         invented_min_probability=1.0,
         odd_min_probability=max(policy.odd_min_probability, _ODD * again),
         known_typed=1.0,
+        known_surplus_factor=1.0,
+        folded_most_queries=_ANY_NUMBER,
         counts_believed=_BELIEVED,
+        inside_most_queries=float(FEW_QUERIES),
         reordered_most_queries=policy.page,
         reordered_count=policy.page,
         reordered_fewest_characters=_FEWEST_LETTERS,

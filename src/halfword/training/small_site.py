@@ -9,6 +9,7 @@ from halfword.data.query_table import QueryTable
 from halfword.training.options import FEW_QUERIES
 
 _MOSTLY = 0.5  # of the rows were typed before: the log's own words are enough
+_LIST = 100  # rows; fewer are a list of what there is, such as a menu
 
 
 def is_small_site(table: QueryTable) -> bool:
@@ -25,9 +26,11 @@ def typed_again(table: QueryTable) -> float:
 def has_words_enough(table: QueryTable) -> bool:
     """Tell whether little is new in a log of few queries, so that no words of the background are offered.
 
-    >>> has_words_enough(QueryTable.of({"opening hours": 9, "wifi": 4, "bike rack": 1}))
+    >>> has_words_enough(QueryTable.of({"opening hours": 90, "wifi": 40, "bike rack": 1}))
     True
-    >>> has_words_enough(QueryTable.of({"opening hours": 1, "wifi": 1}))
+    >>> has_words_enough(QueryTable.of({f"question {number}": 1 for number in range(300)}))
     False
+    >>> has_words_enough(QueryTable.of({"margherita": 1, "tiramisu": 1}))  # a list of what there is
+    True
     """
-    return is_small_site(table) and typed_again(table) >= _MOSTLY
+    return is_small_site(table) and (table.total < _LIST or typed_again(table) >= _MOSTLY)

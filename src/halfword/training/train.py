@@ -101,6 +101,17 @@ def _typed_by_others(options: TrainOptions) -> Mapping[str, int]:
     return Background.open(options.background).word_counts()
 
 
+def _strangers(learned: Learned, options: TrainOptions) -> Sequence[str]:
+    """Return what the people of the background type, also where the log does not stand on it: they are strangers."""
+    if learned.background is not None:
+        return learned.background.queries()
+    if options.background == NO_BACKGROUND:
+        return []
+    from halfword.training.background import Background
+
+    return Background.open(options.background).queries()
+
+
 @dataclass(frozen=True, slots=True)
 class _Made:
     """The parts of a model, and what joins them."""
@@ -134,8 +145,7 @@ def _held_out(
     table, stays = data.table(Split.TRAIN), options.hold_out
     arrays, parts = _with_counts(table, data, output, learned, options, progress, stays=stays)
     card = _card(data, options, replace(learned, parts=parts))
-    strangers = learned.background.queries() if learned.background is not None else []
-    joined, policy, features = _fitted(arrays, card, data, output, pointer, strangers, options, progress)
+    joined, policy, features = _fitted(arrays, card, data, output, pointer, learned, options, progress)
     fitted = {name: array for name, array in joined.items() if name not in arrays}
     return _Made(arrays, parts, fitted, policy, features)
 
@@ -298,7 +308,7 @@ def _fitted(
     data: Dataset,
     output: Path,
     pointer: "LearnedPointer | None",
-    strangers: Sequence[str],
+    learned: Learned,
     options: TrainOptions,
     progress: Progress,
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
@@ -315,7 +325,7 @@ def _fitted(
             arrays = _weighed(arrays, card, path, rows, pointer)
         if not ranked:
             return arrays, DEFAULT_POLICY, ()
-        return _ranked(arrays, card, path, data, strangers, progress)
+        return _ranked(arrays, card, path, data, _strangers(learned, options), progress)
 
 
 def _weighed(

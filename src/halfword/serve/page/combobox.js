@@ -403,6 +403,7 @@ export class Combobox {
     } else if (this.#list.hidden) {
       this.#ask();
     } else {
+      this.cancel(); // an answer that comes now would replace the rows under the person who walks through them
       const stops = this.#completions.length + 1; // the box itself is one of them
       this.#choose(((this.#active + 1 + step + stops) % stops) - 1, { write: true });
     }
