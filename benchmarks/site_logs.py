@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from small_logs import list_parser, read_list, write_rows
 
-SITES = {40: 300, 100: 800, 300: 3_000}  # queries of a site, and rows that are learned
+SITES = {40: 300, 100: 800, 300: 3_000, 1_000: 10_000, 3_000: 20_000}  # queries of a site, and rows that are learned
 VALID, TEST = 500, 1_000
 ANY = 0.1  # share of the rows that are any query of the list
 SUBJECTS = 5  # queries that have nothing to do with each other

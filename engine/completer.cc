@@ -130,7 +130,7 @@ std::vector<Branch> Completer::branches(const Request& request, const LiveState*
     Proposals proposals = gather_corrected(correction, session, options, deadline, live);
     branches.push_back(ranked(std::move(correction), std::move(proposals), live));
   }
-  add_other_known(request.options, live, branches);
+  add_other_known(request.options, session, live, branches);
   return branches;
 }
 
@@ -209,47 +209,58 @@ bool Completer::are_begun(const Branch& branch, double least, const LiveState* l
   return current.are_begun(branch.reading.text, least, {std::min(facts.first, facts.last), facts.last});
 }
 
-/// Known queries that have the words of a text in another order, the last one also in the singular, or inside a word.
+/// Known queries that have the words of a text in another order, or its singular: the text itself or its last word.
+std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool folds) const {
+  std::vector<FoundQuery> found = other_order_->find(text, policy_, folds);
+  const std::string singular = singular_form(text);
+  if (singular == text) return found;
+  const std::uint32_t count = popular_->count_of(singular, 0, popular_->size());
+  if (count > 0) found.push_back({singular, static_cast<double>(count), singular.size()});
+  for (FoundQuery& each : other_order_->find(singular + ' ', policy_, folds)) found.push_back(std::move(each));
+  return found;
+}
+
+/// Known queries that do not go on from a text: they have its words elsewhere, or it is inside a word of theirs. If
+/// there are none, a space was typed too early.
 std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds) const {
   std::vector<FoundQuery> found;
-  if (other_order_) {
-    found = other_order_->find(text, policy_, folds);
-    const std::string singular = singular_form(text);
-    if (singular != text) {
-      for (FoundQuery& each : other_order_->find(singular + ' ', policy_, folds)) {
-        const auto same = [&](const FoundQuery& other) { return other.text == each.text; };
-        if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(each));
-      }
-      keep_most_typed(found, static_cast<std::size_t>(policy_.reordered_count));
+  if (other_order_) found = found_by_words(text, folds);
+  for (FoundQuery& each : find_inside(*popular_, text, policy_, folds)) found.push_back(std::move(each));
+  const auto most = static_cast<std::size_t>(policy_.reordered_count);
+  if (found.empty() && text.ends_with(' ')) {
+    const std::string_view begun(text.data(), text.size() - 1);
+    for (TypedQuery& each : popular_->most_typed(begun, most, false).queries) {
+      found.push_back({std::move(each.text), static_cast<double>(each.count), begun.size()});
     }
   }
-  if (found.empty()) found = find_inside(*popular_, text, policy_, folds);
+  keep_most_typed(found, most);
   return found;
 }
 
 /// Add known queries that do not go on from the typed text, but were found by it or by a correction of it: their words
 /// are in another order, they have it inside a word, or it is how they are typed in Latin letters.
-void Completer::add_other_known(const SearchOptions& options, const LiveState* live, std::span<Branch> branches) const {
+void Completer::add_other_known(const SearchOptions& options, const Session& session, const LiveState* live,
+                                std::span<Branch> branches) const {
   if (options.any_order) {
     const auto corrections = static_cast<std::size_t>(policy_.reordered_corrections);
     for (Branch& branch : branches.first(std::min(branches.size(), 1 + corrections))) {
       const std::string& text = branch.reading.text;
       if (characters_from(text, 0) < policy_.reordered_fewest_characters) continue;
       if (are_begun(branch, policy_.reordered_most_queries, live)) continue;
-      add_known(found_elsewhere(text, options.fold), policy_.reordered_log_probability, live, branch);
+      add_known(found_elsewhere(text, options.fold), policy_.reordered_log_probability, session, live, branch);
     }
   }
   Branch& as_typed = branches.front();
   if (options.fold && pinyin_ && !are_begun(as_typed, policy_.pinyin_most_queries, live)) {
-    add_known(pinyin_->find(as_typed.reading.text, policy_), policy_.pinyin_log_probability, live, as_typed);
+    add_known(pinyin_->find(as_typed.reading.text, policy_), policy_.pinyin_log_probability, session, live, as_typed);
   }
 }
 
 /// Add known queries of which one may be meant; the more often it was typed, the likelier. Beside known ones that go on
 /// from what the branch reads they count by how often each was typed. Of the rest, which is what nobody typed and "none
 /// of these", they take a probability; that speaks for the reading.
-void Completer::add_known(std::vector<FoundQuery> found, double log_probability, const LiveState* live,
-                          Branch& branch) const {
+void Completer::add_known(std::vector<FoundQuery> found, double log_probability, const Session& session,
+                          const LiveState* live, Branch& branch) const {
   const CurrentQueries current(*popular_, nullptr, live);
   double total = 0.0;
   for (FoundQuery& each : found) {
@@ -279,6 +290,8 @@ void Completer::add_known(std::vector<FoundQuery> found, double log_probability,
     if (list.size() == size) continue;  // found in another way too
     proposal.count = each.count;
     proposal.matched = each.matched;
+    const auto typed_before = std::count(session.queries().begin(), session.queries().end(), proposal.text);
+    proposal.session.repeats = static_cast<double>(typed_before);
     branch.features.emplace_back();
     scores.push_back(std::log((known * of_known + rest * of_rest) * each.count / total));
     added += each.count / total;

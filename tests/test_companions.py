@@ -65,14 +65,17 @@ def test_a_word_that_met_too_many_of_the_words_that_may_come_is_not_asked(tmp_pa
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
-    queries=QUERIES, words=st.lists(st.sampled_from([*WORDS, "x", ""]), min_size=1, max_size=4), typed=st.integers(0)
+    queries=QUERIES,
+    words=st.lists(st.sampled_from([*WORDS, "x", ""]), min_size=1, max_size=4),
+    typed=st.integers(0),
+    before=st.sampled_from([0.0, 1.0, 2.0, 100.0]),
 )
 def test_the_engine_finds_the_same_words_apart_and_the_same_texts_unfinished(
-    queries: list[str], words: list[str], typed: int, tmp_path: Path
+    queries: list[str], words: list[str], typed: int, before: float, tmp_path: Path
 ) -> None:
     text = " ".join(words)
     matched = typed % (len(text) + 1)
-    policy = replace(DEFAULT_POLICY, odd_ending=0.4)
+    policy = replace(DEFAULT_POLICY, odd_ending=0.4, odd_words_before=before)
     listed = open_words(write_words(tmp_path / "words.halfword", learn_companions(queries)))
     plain = PlainCompanions(queries)
     found = listed.is_apart(text, len(text[:matched].encode()), engine_policy(policy))
@@ -103,6 +106,12 @@ def test_neighbours_that_were_never_typed_side_by_side_read_oddly(typed: str, ad
     policy = replace(DEFAULT_POLICY, odd_ending=0.1)
     plain, text = PlainCompanions(queries), typed + added
     assert (plain.is_apart(text, len(typed), policy) or plain.is_unfinished(text, policy)) is odd
+
+
+def test_words_further_before_may_be_looked_at_too() -> None:
+    plain = PlainCompanions(["nurofen extra", "extra safe", "extra safe condoms"])
+    for before, odd in ((1.0, False), (2.0, True)):
+        assert plain.is_apart("nurofen extra safe", 7, replace(DEFAULT_POLICY, odd_words_before=before)) is odd
 
 
 def test_a_file_of_an_earlier_version_does_not_tell_what_stood_side_by_side(tmp_path: Path) -> None:

@@ -47,10 +47,22 @@ def test_a_log_in_lower_case_has_none(tmp_path: Path) -> None:
     assert Dataset.from_counts({"red shoes": 9, "blue shoes": 9}).displays() == {}
 
 
-def test_what_one_person_wrote_once_is_no_form_where_most_write_in_lower_case() -> None:
-    assert not learn_displays({"red shoes": 9, "blue shoes": 1}, {"blue shoes": "Blue shoes"})
-    assert learn_displays({"red shoes": 9, "blue shoes": 2}, {"blue shoes": "Blue shoes"})
-    assert learn_displays({"blue shoes": 1}, {"blue shoes": "Blue shoes"})
+def displays_of(log: Path, lines: str) -> dict[str, str]:
+    log.write_text(lines, encoding="utf-8")
+    prepare([log], log.parent / f"{log.stem}-data")
+    return Dataset.open(log.parent / f"{log.stem}-data").displays()
+
+
+def test_where_most_write_in_lower_case_capitals_need_more_than_one_or_two_people(tmp_path: Path) -> None:
+    lower = "red shoes\n" * 60 + "hgv jobs\n" * 2
+    few = "Hgv jobs\n" * 3 + "Blue shoes\n"
+    many = "HGV driver\n" * 20 + "hgv driver\n" * 3
+    assert displays_of(tmp_path / "lower.txt", lower + few + many) == {"hgv driver": "HGV driver"}
+    assert displays_of(tmp_path / "few.txt", few) == {"hgv jobs": "Hgv jobs", "blue shoes": "Blue shoes"}
+
+
+def test_of_two_forms_that_were_typed_as_often_the_one_that_shouts_less_is_shown(tmp_path: Path) -> None:
+    assert displays_of(tmp_path / "log.txt", "OPENING HOURS\nOpening hours\n") == {"opening hours": "Opening hours"}
 
 
 def test_what_was_scrubbed_comes_back_in_no_display(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ ENGINE = Path(__file__).parent.parent / "engine" / "text"
 OLD_CHARACTERS = "".join(
     chr(code) for code in range(32, 0x2FA1E) if unicodedata.ucd_3_2_0.category(chr(code)) not in ("Cn", "Cs", "Co")
 )
-TEXTS = st.text(OLD_CHARACTERS, max_size=8) | st.text("aé -'ıßœがカ한하ㅎ삼서성й", max_size=8)
+TEXTS = st.text(OLD_CHARACTERS, max_size=8) | st.text("aeéäöü -'ıßœがカ한하ㅎ삼서성й", max_size=8)
 FRENCH = {
     "crème brûlée": 9,
     "crème brûlée recette": 4,
@@ -36,6 +36,7 @@ FRENCH = {
 }
 TURKISH = {"istanbul otel": 5, "ısparta": 3, "kız kulesi": 2}
 SHOP = {"men's shoes": 6, "t-shirt": 5, "t-shirt red": 2, "mental health": 1, "rock 'n' roll": 2, "tea": 9}
+GERMAN = {"müllabfuhr": 6, "bürgerbüro öffnungszeiten": 5, "muller": 2, "neue wohnung": 3, "straße melden": 2}
 KOREAN = {"삼성 노트북": 7, "삼성전자": 5, "삼계탕": 2, "사과": 4, "값싼 노트북": 3}
 
 
@@ -97,6 +98,11 @@ def test_folding_twice_changes_nothing(text: str) -> None:
         ({"t shirt": 2}, "t-sh", "t shirt"),
         ({"tshirt": 2}, "t-sh", "tshirt"),
         (KOREAN, "삼서", "삼성 노트북"),
+        (GERMAN, "muell", "müllabfuhr"),
+        (GERMAN, "mulla", "müllabfuhr"),
+        (GERMAN, "buergerbuero oef", "bürgerbüro öffnungszeiten"),
+        (GERMAN, "burgerburo", "bürgerbüro öffnungszeiten"),
+        (GERMAN, "neue", "neue wohnung"),
         (KOREAN, "삼ㅅ", "삼성 노트북"),
         (KOREAN, "갑", "값싼 노트북"),
         (KOREAN, "ㅅㅏㅁㄱ", "삼계탕"),

@@ -7,6 +7,7 @@ import pytest
 from halfword.data.dataset import Split, open_dataset
 from halfword.training.misspellings import Misspellings, WithoutMisspellings
 from halfword.training.options import TrainOptions
+from halfword.training.train import train
 
 COUNTS = {
     "government grants": 6,
@@ -54,8 +55,10 @@ def test_a_word_of_three_letters_is_a_slip_if_nobody_else_types_it() -> None:
 def test_short_words_are_slips_only_beside_a_far_more_frequent_query() -> None:
     counts = {"wood screws": 46, "woo screws": 1, "soupe de riz": 60, "soupe dde riz": 2, "red hat": 9, "red bat": 1}
     assert [query for query in counts if Misspellings(counts).holds(query)] == ["woo screws", "soupe dde riz"]
-    others = {"wood": 9, "woo": 4, "screws": 5}  # where other people type it, too, it is a word
-    assert not Misspellings(counts, others).holds("woo screws")
+    others = {"wood": 9, "woo": 4, "screws": 5}  # where other people type it, too, it is a word,
+    assert Misspellings(counts, others).holds("woo screws")  # but nowhere else here,
+    assert not Misspellings(counts | {"pitching woo": 1}, others).holds("woo screws")
+    assert not Misspellings({"wood": 90, "woo": 1}, others).holds("woo")  # and not alone
 
 
 def test_slips_in_names_of_programs_are_told_by_their_parts() -> None:
@@ -80,6 +83,39 @@ def test_what_others_type_hardly_ever_is_a_slip_there_too() -> None:
     assert [query for query in counts if Misspellings(counts, others).holds(query)] == ["wool aocks", "how ti get here"]
 
 
+def slips(counts: dict[str, int], others: dict[str, int] | None = None) -> list[str]:
+    return [query for query in counts if Misspellings(counts, others).holds(query)]
+
+
+def test_a_slip_of_the_hand_in_a_word_that_others_never_type_needs_no_query_without_it() -> None:
+    counts = {"jobs in london": 30, "gardener londpn": 1, "computer jobs": 9, "commuter parking": 1, "health": 9}
+    others = {"london": 333, "computer": 624, "health": 2_281}
+    assert slips(counts, others) == ["gardener londpn"]  # m and p are no neighbours
+    assert slips(counts, others | {"londpn": 40}) == []
+
+
+def test_two_swapped_letters_that_make_another_word_are_a_slip_beside_a_far_more_frequent_query() -> None:
+    counts, others = {"work from home": 40, "work form home": 1, "application form": 9}, {"from": 5_443, "form": 1_681}
+    assert slips(counts, others) == ["work form home"]
+    assert slips(counts | {"work from home": 19}, others) == []
+    assert slips({"stand anmelden": 13, "stand namelden": 1}) == ["stand namelden"]
+
+
+def test_a_word_that_ends_as_another_one_of_the_log_is_right() -> None:
+    counts = {"gewerbeanmeldung": 8, "gewerbeabmeldung": 1, "gewerbeanmelduhg": 1}
+    assert slips(counts) == ["gewerbeabmeldung", "gewerbeanmelduhg"]
+    assert slips(counts | {"abmeldung": 4}) == ["gewerbeanmelduhg"]
+
+
+@pytest.mark.engine
+def test_train_says_which_slips_it_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "train.query.txt").write_text("diabetes\n" * 20 + "diabets\nnews\n" * 3)
+    said: list[str] = []
+    options = TrainOptions(parts=("popular",), background="none")
+    train(open_dataset(tmp_path), tmp_path / "m.halfword", options, lambda event: said.append(str(event)))
+    assert "leaving out likely typing mistakes, such as diabets" in said
+
+
 def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:
     (tmp_path / "train.query.txt").write_text("diabetes\n" * 20 + "diabets\n")
     for split in ("valid", "test"):
@@ -88,7 +124,7 @@ def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:
     assert data.counts(Split.TRAIN) == {"diabetes": 20}
     assert data.rows(Split.VALID) == ["news"]
     assert data.rows(Split.TEST) == ["diabets", "news"]
-    assert data.about()["misspellings"] == "1 left out"
+    assert data.about()["misspellings"] == "1 left out, typed 3 times"
 
 
 def test_a_word_that_others_type_too_is_no_slip() -> None:
@@ -98,9 +134,9 @@ def test_a_word_that_others_type_too_is_no_slip() -> None:
     assert [query for query in counts if Misspellings(counts, others).holds(query)] == ["blue shirtt"]
 
 
-def test_a_log_of_few_queries_does_not_learn_its_slips_unless_asked_to() -> None:
-    assert TrainOptions().drops_misspellings(999)
-    assert not TrainOptions().drops_misspellings(1_000)
-    assert not TrainOptions(keep_misspellings=True).drops_misspellings(999)
-    assert not TrainOptions(parts=("network",)).drops_misspellings(999)  # it offers nothing by itself
-    assert TrainOptions(drop_misspellings=True).drops_misspellings(10**6)
+def test_a_small_site_does_not_learn_its_slips_unless_asked_to() -> None:
+    assert TrainOptions().drops_misspellings(small_site=True)
+    assert not TrainOptions().drops_misspellings(small_site=False)
+    assert not TrainOptions(keep_misspellings=True).drops_misspellings(small_site=True)
+    assert not TrainOptions(parts=("network",)).drops_misspellings(small_site=True)  # it offers nothing by itself
+    assert TrainOptions(drop_misspellings=True).drops_misspellings(small_site=False)

@@ -163,6 +163,37 @@ def test_a_plural_finds_the_singular(model: Model) -> None:
     assert "hotels dresden" not in model.complete("dresdes", ANY).texts  # the singular is whole
 
 
+def test_a_plural_finds_a_query_that_is_the_singular(tmp_path: Path) -> None:
+    found = model_of(tmp_path, {"nurse": 9, "dental nurse": 5, "nursery": 3}).complete("nurses", ANY).texts
+    assert found.index("nurse") < found.index("dental nurse")
+
+
+def test_a_space_that_was_typed_too_early_is_left_out_where_nothing_else_is_found(tmp_path: Path) -> None:
+    model = model_of(tmp_path, {"tickets": 9, "tickets online": 5, "ticket": 2, "museum shop": 3, "shopping": 4})
+    (tickets, online) = (each for each in model.complete("ticket ", ANY) if each.source == "popular")
+    assert (tickets.text, tickets.matched, online.text) == ("tickets", len("ticket"), "tickets online")
+    assert "shopping" not in model.complete("shop ", ANY).texts
+
+
+def test_letters_inside_words_and_words_elsewhere_are_found_together(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, inside_most_queries=100.0)
+    counts = {"wochenmarkt": 5, "café am markt": 2}
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy)
+    model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
+    assert [each.text for each in model.complete("markt", ANY) if each.text in counts] == list(counts)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_no_word_is_repeated_where_known_queries_have_the_typed_words(tmp_path: Path, known: bool) -> None:
+    counts = {"b a" if known else "c a": 9, "b b": 2}
+    policy = replace(SHOWS_ALL, min_probability=1e-9)
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, words=True, policy=policy)
+    model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
+    new = [each.text for each in model.complete("a b", invent="freely", count=100) if each.text not in counts]
+    assert new
+    assert any("b" in text.split()[2:] for text in new) is not known
+
+
 def test_underscores_part_words(tmp_path: Path) -> None:
     model = model_of(tmp_path, {"pandas.read_csv file": 3, "read me": 2})
     assert "pandas.read_csv file" in model.complete("csv", ANY).texts

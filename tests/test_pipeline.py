@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from halfword import Completion, SearchOptions, load
@@ -153,6 +153,7 @@ def all_sources(tmp_path_factory: pytest.TempPathFactory) -> Pair:
         lambda prefix: companions.complete(prefix, int(policy.page)),
         lambda prefix: spellings.complete(prefix, int(policy.page)),
         lambda text, matched: companions.is_apart(text, matched, policy),
+        lambda text, matched: companions.repeats_word(text, matched, policy),
         lambda text: companions.is_unfinished(text, policy),
     )
     return load(path, cache=False), plain, lambda: math.inf
@@ -173,6 +174,7 @@ MISTAKEN = replace(
 def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline with corrections, which are believed at random, and words in another order."""
     policy = replace(MISTAKEN, corrected_network=request.param, reordered_corrections=2.0, reordered_most_queries=3.0)
+    policy = replace(policy, inside_most_queries=1e3, inside_fewest_typed=2.0, inside_fewest_before=1.0)
     size, chance = len(import_engine().belief_names()), random.Random(1)
     believed = {
         f"{part}.{name}": [chance.gauss(0, 0.3) for _ in range(length)]
@@ -184,7 +186,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         for name, value in (("mean", 0.5), ("scale", 2))
     }
     toy = Toy(parts=PARTS, counts=QUERIES, policy=policy, background_words=BACKGROUND, mistakes=True, arrays=believed)
-    toy = replace(toy, others=OTHERS, order=4)
+    toy = replace(toy, others=OTHERS, order=4, words=True)
     path = write_toy(tmp_path_factory.mktemp("mistakes") / "mistakes.halfword", toy)
     search, arrays = load(path, parts=("ngram", "network"), cache=False), read_arrays(path)
     corrected_search = search if request.param else load(path, parts=("ngram",), cache=False)
@@ -194,6 +196,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         return joint[0].score - given[0].score if given else 0.0
 
     costs = arrays["channel.cost"].astype(float).tolist()
+    companions = PlainCompanions(list(QUERIES))
     belief = PlainBelief({name: array for name, array in arrays.items() if name in believed}, policy)
     mistakes = PlainMistakes(
         PlainCorrections(QUERIES, costs, policy, OTHERS),
@@ -207,6 +210,10 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         ranker_of(path),
         policy,
         words_of(QUERIES),
+        lambda prefix: companions.complete(prefix, int(policy.page)),
+        apart=lambda text, matched: companions.is_apart(text, matched, policy),
+        repeats=lambda text, matched: companions.repeats_word(text, matched, policy),
+        unfinished=lambda text: companions.is_unfinished(text, policy),
         mistakes=mistakes,
         log_probability=partial(log_probability, search),
         other_order=PlainOrder(QUERIES, policy, fewest=FEWEST, most=4),
@@ -284,6 +291,8 @@ def test_the_engine_equals_the_plain_pipeline_over_all_sources(
 
 @settings(max_examples=200, deadline=None)
 @given(prefix=PREFIXES, options=OPTIONS, context=CONTEXTS)
+@example(prefix="a ", options=SearchOptions(beam=1), context=["a c"])  # its word, below a query found elsewhere
+@example(prefix="b ", options=SearchOptions(beam=1), context=["bcd a"])  # a query of the session, found elsewhere
 def test_the_engine_equals_the_plain_pipeline_with_a_context(
     prefix: str, options: SearchOptions, context: list[str], all_sources: Pair
 ) -> None:

@@ -73,7 +73,7 @@ def test_where_an_invented_word_must_be_certain_careful_is_as_strict_as_never(tm
 
 def test_a_log_of_few_queries_shows_no_invented_words_but_all_its_queries() -> None:
     few = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 30 for number in range(300)}))
-    many = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 3 for number in range(3_000)}))
+    many = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 1 for number in range(3_000)}))
     once = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 1 for number in range(300)}))
     assert few.invented_min_probability == 1.0 == few.known_typed
     assert few.counts_believed < many.counts_believed
@@ -82,6 +82,14 @@ def test_a_log_of_few_queries_shows_no_invented_words_but_all_its_queries() -> N
     assert few.length_penalty == 0.0 < once.length_penalty
     assert few.reordered_most_queries > many.reordered_most_queries
     assert many == replace(DEFAULT_POLICY, common_probability=many.common_probability)
+
+
+def test_some_more_queries_that_are_typed_again_and_again_are_those_of_a_small_site_too() -> None:
+    some = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 3 for number in range(3_000)}))
+    large = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 3 for number in range(10_000)}))
+    assert some.invented_min_probability == 1.0 == some.known_typed
+    assert some.length_penalty == DEFAULT_POLICY.length_penalty  # there are rows enough to fit it
+    assert large == replace(DEFAULT_POLICY, common_probability=large.common_probability)
 
 
 def test_where_counts_are_believed_known_queries_stand_in_their_order(tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ struct Policy {
   double common_probability{};
   double invented_min_probability{};
   double odd_min_probability{};
+  double odd_words_before{};
   double odd_ending{};
   double often_typed{};
   double known_typed{};

@@ -86,6 +86,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"common_probability", &Policy::common_probability},
     PolicyField{"invented_min_probability", &Policy::invented_min_probability},
     PolicyField{"odd_min_probability", &Policy::odd_min_probability},
+    PolicyField{"odd_words_before", &Policy::odd_words_before},
     PolicyField{"odd_ending", &Policy::odd_ending},
     PolicyField{"often_typed", &Policy::often_typed},
     PolicyField{"known_typed", &Policy::known_typed},

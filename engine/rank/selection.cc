@@ -44,6 +44,9 @@ class Admission {
     common_floor_ = common_floor(policy, ranked.proposals.facts);
     everything_ = by_policy_ ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
+    const auto has_words = [&](const Proposal& each) { return is_found_elsewhere(each); };
+    const std::vector<Proposal>& list = ranked.proposals.list();
+    words_are_known_ = by_policy_ && ranked.companions != nullptr && std::any_of(list.begin(), list.end(), has_words);
     const bool shows_none = options.invent == Invent::careful && policy.invented_min_probability == 1.0;
     never_ = options.invent == Invent::never || (shows_none && words.is_listed());
     if (never_ && !words.is_listed()) {
@@ -86,11 +89,18 @@ class Admission {
   /// Whether a proposal reads too oddly for its score. It must be as likely as a number times the root of its rank: the
   /// lower it stands, the less it is worth. Below a known query that was found elsewhere, everything new reads oddly.
   bool is_too_odd(const Proposal& proposal, double score, std::size_t above, bool elsewhere) const {
+    if (repeats_known(proposal)) return true;
     const double floor = odd_floor_ + 0.5 * std::log(static_cast<double>(above + 1));
     if (ranked_.companions == nullptr || score >= floor) return false;
     if (elsewhere) return true;
     if (ranked_.companions->is_apart(proposal.text, proposal.matched, policy_)) return true;
     return score < common_floor_ && ranked_.companions->is_unfinished(proposal.text, policy_);
+  }
+
+  /// Whether a proposal repeats a word although known queries have the typed words: after `driver hgv` the likeliest
+  /// word is `driver`, but `hgv driver` is meant.
+  bool repeats_known(const Proposal& proposal) const {
+    return words_are_known_ && ranked_.companions->repeats_word(proposal.text, proposal.matched, policy_);
   }
 
   const Ranked& ranked_;
@@ -103,6 +113,7 @@ class Admission {
   bool by_policy_;
   bool everything_;
   bool never_;
+  bool words_are_known_;  // in another order or place, and what is shown is not asked for
 };
 
 /// The places of all proposals that have a score, the likeliest first.

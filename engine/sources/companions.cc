@@ -22,6 +22,11 @@ Met& met_of_thread() {
   return met;
 }
 
+/// Where the first word of a text begins that is not typed whole.
+std::size_t begun_word(std::string_view text, std::size_t matched) {
+  return text.substr(0, matched + 1).rfind(' ') + 1;
+}
+
 /// Whether a word is one of a text of words that each end with a space.
 bool holds_word(std::string_view words, std::string_view word) {
   for (std::size_t begin = 0; begin < words.size();) {
@@ -276,16 +281,28 @@ bool Companions::is_unfinished(std::string_view text, const Policy& policy) cons
   return space != std::string_view::npos && joins(find(text.substr(space + 1)), policy);
 }
 
+bool Companions::repeats_word(std::string_view text, std::size_t matched, const Policy& policy) const {
+  for (std::size_t begin = begun_word(text, matched); begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string_view word = text.substr(begin, end - begin);
+    if (holds_word(text.substr(0, begin), word) && !joins(find(word), policy)) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 bool Companions::is_apart(std::string_view text, std::size_t matched, const Policy& policy) const {
-  std::size_t begin = text.substr(0, matched + 1).rfind(' ') + 1;  // of the first word that is not typed whole
+  if (repeats_word(text, matched, policy)) return true;
+  std::size_t begin = begun_word(text, matched);
   constexpr std::size_t none = SIZE_MAX;
-  std::size_t before = none;  // the word before
-  std::size_t joined = none;  // the last one that does not join others
-  for (std::size_t end = begin; end > 0 && joined == none;) {
+  const auto most = static_cast<std::size_t>(policy.odd_words_before);
+  std::size_t before = none;        // the word before
+  std::vector<std::size_t> joined;  // the last ones that do not join others
+  for (std::size_t end = begin; end > 0 && (before == none || joined.size() < most);) {
     const std::size_t start = end == 1 ? 0 : text.rfind(' ', end - 2) + 1;
     const std::size_t index = find(text.substr(start, end - 1 - start));
     if (before == none) before = index;
-    if (!joins(index, policy)) joined = index;
+    if (!joins(index, policy)) joined.insert(joined.begin(), index);
     end = start;
   }
   while (true) {
@@ -293,10 +310,11 @@ bool Companions::is_apart(std::string_view text, std::size_t matched, const Poli
     const std::size_t index = find(text.substr(begin, end - begin));
     const bool joins_others = joins(index, policy);
     if (before != none && bond(before, index) != Bond::side_by_side) return true;
-    if (!joins_others && holds_word(text.substr(0, begin), text.substr(begin, end - begin))) return true;
-    if (!joins_others && joined != none && bond(joined, index) == Bond::apart) return true;
+    const auto last = joined.end() - static_cast<std::ptrdiff_t>(std::min(joined.size(), most));
+    const auto apart = [&](std::size_t each) { return bond(each, index) == Bond::apart; };
+    if (!joins_others && std::any_of(last, joined.end(), apart)) return true;
     before = index;
-    if (!joins_others) joined = index;
+    if (!joins_others) joined.push_back(index);
     if (end == text.size()) return false;
     begin = end + 1;
   }

@@ -25,10 +25,13 @@ class Companions : public Source {
   void propose(const Question& question, Proposals& proposals) const override;
 
   /// Whether words of a text do not go together, from the first one on that is not typed whole, its first `matched`
-  /// bytes being typed: two neighbours were never typed side by side in this order, or two words with nothing between
-  /// them but words that join others never together; or one that does not join others is there twice. A word that
-  /// seldom ends a query joins others.
+  /// bytes being typed: two neighbours were never typed side by side in this order, or one that does not join others
+  /// never together with one of the last such words before; or it is there twice. A word that seldom ends a query joins
+  /// others.
   bool is_apart(std::string_view text, std::size_t matched, const Policy& policy) const;
+
+  /// Whether a word of a text that is not typed whole, and does not join others, is there twice.
+  bool repeats_word(std::string_view text, std::size_t matched, const Policy& policy) const;
 
   /// Whether a text of several words stops after one that joins others.
   bool is_unfinished(std::string_view text, const Policy& policy) const;

@@ -25,7 +25,8 @@ void split_words(std::string_view text, std::vector<std::string_view>& parts) {
 
 void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most) {
   sort_list(found, [](const FoundQuery& left, const FoundQuery& right) {
-    return left.count != right.count ? left.count > right.count : left.text < right.text;
+    if (left.count != right.count) return left.count > right.count;
+    return left.text != right.text ? left.text < right.text : left.matched > right.matched;
   });
   const auto same = [](const FoundQuery& left, const FoundQuery& right) { return left.text == right.text; };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());
@@ -155,12 +156,21 @@ class OtherOrder::Finder {
       if (static_cast<double>(checked_) >= policy_.reordered_most_checked) return;
       ++checked_;
       parts_.queries_.read_text(place, text_);
+      if (surely_lacks_words()) continue;
       if (text_.starts_with(typed_) || (ended_ && text_ == typed_.substr(0, typed_.size() - 1))) continue;
       words_.take_query(text_, folds_);
       const std::span<const std::string_view> wanted = wanted_.compared();
       const auto matched = words_.matched(wanted.first(whole_.size()), wanted[whole_.size()], ended_);
       if (matched) found_.push_back({text_, static_cast<double>(parts_.queries_.logged_at(place)), *matched});
     }
+  }
+
+  /// Whether the query that is checked lacks letters of a typed word. Most do, and need not be split into words.
+  bool surely_lacks_words() const {
+    if (folds_ && !is_plain(text_)) return false;
+    const auto lacks = [&](std::string_view word) { return text_.find(word) == std::string::npos; };
+    const std::span<const std::string_view> wanted = wanted_.compared().first(whole_.size() + 1);
+    return std::any_of(wanted.rbegin(), wanted.rend(), lacks);
   }
 
   const OtherOrder& parts_;

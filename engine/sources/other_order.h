@@ -20,7 +20,7 @@ struct FoundQuery {
   std::size_t matched;  // its bytes that stand for the typed text, those before them included
 };
 
-/// Put the most typed queries first, each once, and leave so many of them.
+/// Put the most typed queries first, each once, with most of it matched, and leave so many of them.
 void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most);
 
 /// Finds known queries that hold the typed words in another order, the last one by its beginning: `case iph` finds

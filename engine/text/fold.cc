@@ -53,7 +53,9 @@ void append_folded(char32_t code, std::string_view character, std::string& key) 
   key += found != table.end() && found->character == code ? found->key : character;
 }
 
-void append_character(std::string_view character, Hyphen hyphen, std::string& key) {
+bool is_umlaut(char32_t code) { return code == U'\u00e4' || code == U'\u00f6' || code == U'\u00fc'; }
+
+void append_character(std::string_view character, Hyphen hyphen, Umlaut umlaut, std::string& key) {
   const char32_t code = code_of(character);
   if (code >= 'a' && code <= 'z') {
     key += character;  // nearly always, so the table is not asked
@@ -66,15 +68,16 @@ void append_character(std::string_view character, Hyphen hyphen, std::string& ke
     if (number % tails > 0) append_folded(first_tail + number % tails - 1, {}, key);
   } else {
     append_folded(code, character, key);
+    if (umlaut == Umlaut::two_letters && is_umlaut(code)) key += 'e';
   }
 }
 
-std::optional<std::size_t> covered_by(std::string_view text, std::string_view key, Hyphen hyphen) {
+std::optional<std::size_t> covered_by(std::string_view text, std::string_view key, Hyphen hyphen, Umlaut umlaut) {
   std::string folded;
   std::size_t place = 0;
   while (place < text.size() && folded.size() < key.size()) {
     const std::string_view character = first_character(text.substr(place));
-    append_character(character, hyphen, folded);
+    append_character(character, hyphen, umlaut, folded);
     place += character.size();
   }
   return folded.starts_with(key) ? std::optional(place) : std::nullopt;
@@ -82,12 +85,12 @@ std::optional<std::size_t> covered_by(std::string_view text, std::string_view ke
 
 }  // namespace
 
-std::string fold(std::string_view text, Hyphen hyphen) {
+std::string fold(std::string_view text, Hyphen hyphen, Umlaut umlaut) {
   std::string key;
   key.reserve(text.size());
   for (std::size_t place = 0; place < text.size();) {
     const std::string_view character = first_character(text.substr(place));
-    append_character(character, hyphen, key);
+    append_character(character, hyphen, umlaut, key);
     place += character.size();
   }
   return key;
@@ -95,21 +98,28 @@ std::string fold(std::string_view text, Hyphen hyphen) {
 
 std::vector<std::string> fold_keys(std::string_view text) {
   std::vector<std::string> keys;
-  const auto add = [&](Hyphen hyphen) {
-    std::string key = fold(text, hyphen);
+  const auto add = [&](Hyphen hyphen, Umlaut umlaut) {
+    std::string key = fold(text, hyphen, umlaut);
     const bool has_letter = key.find_first_not_of(' ') != std::string::npos;
     if (has_letter && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
   };
   if (text.empty()) return keys;
   // The letter that a hyphen at the end would join is not there yet.
-  if (!is_hyphen(code_of(text.substr(previous_character(text, text.size()))))) add(Hyphen::nothing);
-  add(Hyphen::space);
+  const bool ends_with_hyphen = is_hyphen(code_of(text.substr(previous_character(text, text.size()))));
+  for (const Umlaut umlaut : {Umlaut::one_letter, Umlaut::two_letters}) {
+    if (!ends_with_hyphen) add(Hyphen::nothing, umlaut);
+    add(Hyphen::space, umlaut);
+  }
   return keys;
 }
 
 std::optional<std::size_t> covered_by(std::string_view text, std::string_view key) {
-  const auto joined = covered_by(text, key, Hyphen::nothing);
-  return joined ? joined : covered_by(text, key, Hyphen::space);
+  std::optional<std::size_t> covered;
+  for (const Umlaut umlaut : {Umlaut::one_letter, Umlaut::two_letters}) {
+    if (!covered) covered = covered_by(text, key, Hyphen::nothing, umlaut);
+    if (!covered) covered = covered_by(text, key, Hyphen::space, umlaut);
+  }
+  return covered;
 }
 
 bool is_plain(std::string_view text) {

@@ -11,11 +11,14 @@ namespace halfword {
 /// What a hyphen becomes in a key.
 enum class Hyphen { nothing, space };
 
+/// What an umlaut becomes in a key: `mull` or `muell`.
+enum class Umlaut { one_letter, two_letters };
+
 /// The key of a normalised text, which is the same for spellings that people do not tell apart; `core/folding.py` has
 /// the rules.
-std::string fold(std::string_view text, Hyphen hyphen = Hyphen::nothing);
+std::string fold(std::string_view text, Hyphen hyphen = Hyphen::nothing, Umlaut umlaut = Umlaut::one_letter);
 
-/// The keys of a text: more than one only if it has a hyphen; none if it has no letter.
+/// The keys of a text: more than one only if it has a hyphen or an umlaut; none if it has no letter.
 std::vector<std::string> fold_keys(std::string_view text);
 
 /// How many bytes of `text` stand for `key`; nothing if the text does not begin with it.

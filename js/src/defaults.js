@@ -118,6 +118,7 @@ export const POLICY = {
   common_probability: [1.0, 0.0, 1.0],
   invented_min_probability: [0.05, 0.0, 1.0],
   odd_min_probability: [0.0, 0.0, 1.0],
+  odd_words_before: [1.0, 0.0, 100.0],
   odd_ending: [0.05, 0.0, 1.0],
   often_typed: [5.0, 0.0, 1000000000.0],
   known_typed: [5.0, 0.0, 1000000000.0],

@@ -5,6 +5,7 @@
 - accents and other marks above, below or across a letter (`é` → `e`), the points of Hebrew and Arabic, and tatweel. The
   marks of other scripts stay, because they are letters there (`が`, `की`), and so does `й`;
 - letters with a stroke and ligatures (`ø` → `o`, `æ` → `ae`, `ß` → `ss`), dotless `ı` (→ `i`), final sigma;
+- `ä`, `ö` and `ü`, which lose their points, or become `ae`, `oe` and `ue` if asked for, as who has no such keys writes;
 - apostrophes of every kind; hyphens and dashes, which become nothing, or a space if asked for;
 - katakana, which becomes hiragana; decimal digits of other scripts, which become ASCII; Arabic `ى` and `ة`;
 - Hangul, which becomes the letters that are typed, one after the other: `삼성` → `ㅅㅏㅁㅅㅓㅇ`. So a syllable that is
@@ -25,6 +26,7 @@ _LETTERS = str.maketrans(
     dict(zip("øłđðħŧıȷŀƀɨʉɵŋĸ", "olddhtijlbiuonk", strict=True))
     | {"æ": "ae", "œ": "oe", "þ": "th", "ß": "ss", "ς": "σ", "ى": "ي", "ة": "ه", "\u0640": ""}
 )
+_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue"}
 _KEPT = frozenset("й")  # its mark makes another letter of it, which nobody leaves out
 _MARKS = (  # the first and the last of each range
     (0x300, 0x36F),
@@ -51,28 +53,34 @@ _JAMO = (
 )
 
 
-def fold(text: str, hyphen: str = "") -> str:
-    """Return the key of a normalised text; a hyphen becomes `hyphen`.
+def fold(text: str, hyphen: str = "", *, umlauts: bool = False) -> str:
+    """Return the key of a normalised text; a hyphen becomes `hyphen`, and umlauts become two letters if asked for.
 
     >>> fold("crème brûlée"), fold("i̇stanbul"), fold("straße"), fold("men's"), fold("t-shirt"), fold("t-shirt", " ")
     ('creme brulee', 'istanbul', 'strasse', 'mens', 'tshirt', 't shirt')
+    >>> fold("müll"), fold("müll", umlauts=True)
+    ('mull', 'muell')
     """
-    return "".join(hyphen if each in HYPHENS else fold_character(each) for each in text)
+    letters = _UMLAUTS if umlauts else {}
+    return "".join(hyphen if each in HYPHENS else letters.get(each) or fold_character(each) for each in text)
 
 
 def keys(text: str) -> list[str]:
-    """Return the keys of a text: more than one only if it has a hyphen, which stands for a space or for nothing.
+    """Return the keys of a text: more than one only if it has an umlaut, which may be written as two letters, or a
+    hyphen, which stands for a space or for nothing.
 
     A key without a letter is none, because it would be the key of everything. A hyphen at the end is only read as a
     space, because the letter that would be joined is not there yet.
 
     >>> keys("new york"), keys("t-shirt"), keys("t-"), keys("-")
     (['new york'], ['tshirt', 't shirt'], ['t '], [])
+    >>> keys("müll")
+    ['mull', 'muell']
     """
     if is_plain(text):
         return [text] if text.strip() else []
     hyphens = [" "] if text[-1:] in HYPHENS else ["", " "]
-    found = dict.fromkeys(fold(text, hyphen) for hyphen in hyphens)
+    found = dict.fromkeys(fold(text, hyphen, umlauts=umlauts) for umlauts in (False, True) for hyphen in hyphens)
     return [key for key in found if key.strip()]
 
 
@@ -110,7 +118,8 @@ def covered(text: str, key: str) -> int | None:
     >>> covered("crème brûlée", "creme br"), covered("삼성", "ㅅㅏㅁㅅ"), covered("t-shirt", "t s"), covered("tea", "b")
     (8, 2, 3, None)
     """
-    return next((length for hyphen in ("", " ") if (length := _covered(text, key, hyphen)) is not None), None)
+    ways = [(hyphen, umlauts) for umlauts in (False, True) for hyphen in ("", " ")]
+    return next((length for way in ways if (length := _covered(text, key, *way)) is not None), None)
 
 
 def matched(text: str, typed: str) -> int:
@@ -126,10 +135,10 @@ def matched(text: str, typed: str) -> int:
     return next((length for length in alike if length is not None), next(same, len(text)))
 
 
-def _covered(text: str, key: str, hyphen: str) -> int | None:
+def _covered(text: str, key: str, hyphen: str, umlauts: bool) -> int | None:
     folded = ""
     for length, character in enumerate(text):
         if len(folded) >= len(key):
             return length if folded.startswith(key) else None
-        folded += hyphen if character in HYPHENS else fold_character(character)
+        folded += fold(character, hyphen, umlauts=umlauts)
     return len(text) if folded.startswith(key) else None

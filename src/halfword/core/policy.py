@@ -111,6 +111,8 @@ class Policy:
     invented_min_probability: float = 0.05  # the same for one with a word that nobody typed; 1: none is shown; fitted
     odd_min_probability: float = 0.0  # the same for one that reads oddly, if it stands first: its words were never
     # typed together, or it stops after a word that joins others; times the root of its rank, if it stands lower; fitted
+    odd_words_before: float = 1.0  # words before one that do not join others, beside each of which it was typed, or it
+    # reads oddly
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # what was typed so often is shown, even if it is nearly a duplicate of what is shown
     known_typed: float = 5.0  # what was typed so often and is no correction is shown, even if it is
@@ -213,6 +215,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "common_probability": (0.0, 1.0),
     "invented_min_probability": (0.0, 1.0),
     "odd_min_probability": (0.0, 1.0),
+    "odd_words_before": (0.0, 100.0),
     "odd_ending": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
     "known_typed": (0.0, 1e9),

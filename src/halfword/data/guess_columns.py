@@ -14,15 +14,18 @@ FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
     "query": "query q search search_query search_term search_terms searchterm keyword keywords term terms query_text "
     "query_string search_string search_phrase search_text phrase suchbegriff suchbegriffe suchanfrage suchwort requête "
-    "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht "
-    "title name product_name product",
+    "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id customer_id "
     "customer client kunde kundennummer nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time datum zeit zeitpunkt "
     "zeitstempel horodatage fecha tijd",
     "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",
 }
-# Other names are known by their words: that of a time ends so, that of a user has one of these and signs alone.
+_CATALOGUE = "title name product_name product"  # which may be asked for where nothing else is
+# Other names are known by their words: that of a query has one of these and ends so, that of a time ends so, that of a
+# user has one of these and signs alone.
+_QUERY_WORDS = "search searched query keyword keywords"
+_QUERY_ENDS = "query queries term terms keyword keywords phrase text string input value"
 _TIME_ENDS = "time timestamp date datetime ts at fecha hora zeit datum horodatage heure tijd"
 _USER_WORDS = "user visitor session sesion sesión sitzung séance seance client customer anonymous anon"
 _USER_SIGNS = "id uid key hash number no nr token cookie"
@@ -47,7 +50,8 @@ def is_header(rows: Sequence[list[str]], names: ColumnNames, others: bool = Fals
         return False
     if len(cells) == 1:  # a plain list of queries may begin with the query "search"
         return _plain(cells[0]) == "query"
-    return any(_plain(cell) in KNOWN_NAMES["query"].split() for cell in cells) or _stands_over_others(rows)
+    usual = f"{KNOWN_NAMES['query']} {_CATALOGUE}".split()
+    return any(_plain(cell) in usual for cell in cells) or _stands_over_others(rows)
 
 
 def _stands_over_others(rows: Sequence[list[str]]) -> bool:
@@ -68,9 +72,9 @@ def named_columns(
     """
     found = _asked(path, header, names, others)
     for field_name in FIELDS:
-        place = next((place for place in _known(field_name, header) if place not in found.places.values()), None)
-        if field_name not in found.places and place is not None:
-            found.places[field_name], found.reasons[field_name] = place, BY_NAME
+        _guess_known(field_name, KNOWN_NAMES[field_name], header, found)
+    _guess_alone("query", [place for place, name in enumerate(header) if _is_of_query(name)], BY_NAME, found)
+    _guess_known("query", _CATALOGUE, header, found)
     _guess_alone("user", [place for place, name in enumerate(header) if _is_of_user(name)], BY_NAME, found)
     _guess_alone("time", [place for place, name in enumerate(header) if _is_of_time(name)], BY_NAME, found)
     whole = [row for row in rows if len(row) == len(header)]
@@ -86,11 +90,23 @@ def named_columns(
     return found
 
 
+def _guess_known(field_name: str, names: str, header: tuple[str, ...], found: Columns) -> None:
+    """Take a column for a field that has one of its usual names."""
+    place = next((place for place in _known(names, header) if place not in found.places.values()), None)
+    if field_name not in found.places and place is not None:
+        found.places[field_name], found.reasons[field_name] = place, BY_NAME
+
+
 def _guess_alone(field_name: str, places: Sequence[int], reason: str, found: Columns) -> None:
     """Take a column for a field that no other one is, if it is the only one."""
     free = [place for place in places if place not in found.places.values()]
     if field_name not in found.places and len(free) == 1:
         found.places[field_name], found.reasons[field_name] = free[0], reason
+
+
+def _is_of_query(name: str) -> bool:
+    words = _words(name)
+    return words[-1:] != [] and words[-1] in _QUERY_ENDS.split() and not set(words).isdisjoint(_QUERY_WORDS.split())
 
 
 def _is_of_user(name: str) -> bool:
@@ -153,11 +169,10 @@ def _asked(path: Path, header: tuple[str, ...], names: ColumnNames, others: bool
     return Columns(asked, dict.fromkeys(asked, NAMED))
 
 
-def _known(field_name: str, header: tuple[str, ...]) -> list[int]:
-    """Return the columns with a usual name of a field; the names inside structs come last."""
+def _known(names: str, header: tuple[str, ...]) -> list[int]:
+    """Return the columns with one of some names; the names inside structs come last."""
     plain, inner = [_plain(name) for name in header], [_plain(name.rpartition(".")[2]) for name in header]
-    usual = KNOWN_NAMES[field_name].split()
-    return [column.index(name) for column in (plain, inner) for name in usual if name in column]
+    return [column.index(name) for column in (plain, inner) for name in names.split() if name in column]
 
 
 def _kind(cells: Sequence[str]) -> str:

@@ -432,21 +432,28 @@ class PlainCompanions:
     def is_apart(self, text: str, matched: int, policy: Policy = DEFAULT_POLICY) -> bool:
         """Tell whether words of a text do not go together, from the first one on that is not typed whole.
 
-        Two neighbours were never typed side by side in this order, or two words with nothing between them but words
-        that join others never together; or a word that does not join others is there twice.
+        Two neighbours were never typed side by side in this order, or a word that does not join others never together
+        with one of the last such words before; or it is there twice.
         """
+        if self.repeats_word(text, matched, policy):
+            return True
         words, begun = text.split(" "), text[: matched + 1].count(" ")
         joining = [self._joins(word, policy) for word in words]
         for place in range(max(begun, 1), len(words)):
             others = [word for word, joins in zip(words[:place], joining[:place], strict=True) if not joins]
-            joined = others[-1:] if not joining[place] else []
+            last = max(len(others) - int(policy.odd_words_before), 0)
+            joined = others[last:] if not joining[place] else []
             if not self._side_by_side(words[place - 1], words[place]):
-                return True
-            if not joining[place] and words[place] in words[:place]:
                 return True
             if not all(self._together(word, words[place]) for word in joined):
                 return True
         return False
+
+    def repeats_word(self, text: str, matched: int, policy: Policy = DEFAULT_POLICY) -> bool:
+        """Tell whether a word of a text that is not typed whole, and does not join others, is there twice."""
+        words, begun = text.split(" "), text[: matched + 1].count(" ")
+        again = [word for place, word in enumerate(words) if place >= begun and word in words[:place]]
+        return any(not self._joins(word, policy) for word in again)
 
     def is_unfinished(self, text: str, policy: Policy = DEFAULT_POLICY) -> bool:
         """Tell whether a text of several words stops after one that joins others."""

@@ -41,7 +41,6 @@ it has beyond the prefix is what it has beyond that reading.
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -342,7 +341,8 @@ class PlainPipeline:
     companions: Opinion = lambda prefix: ()
     spellings: Opinion = lambda prefix: ()
     apart: Callable[[str, int], bool] = lambda text, matched: False  # whether words do not go together beyond what was
-    # typed, and
+    # typed,
+    repeats: Callable[[str, int], bool] = lambda text, matched: False  # whether a word is there twice, and
     unfinished: Callable[[str], bool] = lambda text: False  # whether a text stops after a word that joins others
     readings: Callable[[str], Readings] = lambda prefix: ()
     log_probability: Callable[[str], float] = lambda prefix: 0.0  # of a prefix, by the language model; 0: not known
@@ -363,15 +363,11 @@ class PlainPipeline:
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
             lambda text: proposals[text].count,
-            lambda text: (
-                self.words.invented(added := text[_begun(text, proposals[text]) :]) > 0
-                and not session.holds_words(added)
-            ),
-            lambda text: (
-                self.apart(text, proposals[text].matched)
-                and not session.holds_words(text[_begun(text, proposals[text]) :])
-            ),
-            lambda text: self.unfinished(text) and not session.holds_words(text[_begun(text, proposals[text]) :]),
+            lambda text: self.words.invented(text[_begun(text, proposals[text]) :]) > 0,
+            lambda text: self.apart(text, proposals[text].matched),
+            self.unfinished,
+            lambda text: self.repeats(text, proposals[text].matched),
+            lambda text: session.holds_words(text[_begun(text, proposals[text]) :]),
             options,
             self.policy,
             empty=not prefix,
@@ -425,15 +421,23 @@ class PlainPipeline:
         enough = len(prefix) >= policy.reordered_fewest_characters
         if options.order is not Order.ANY or not enough or self._begun(prefix) >= policy.reordered_most_queries:
             return none
-        known: dict[str, int] = {}
-        if self.other_order is not None:
-            known = self.other_order.find(prefix, folds=options.fold)
-            if (singular := singular_form(prefix)) != prefix:
-                known = self.other_order.find(f"{singular} ", folds=options.fold) | known
-                known = dict(sorted(known.items(), key=lambda item: (-self.counts[item[0]], item[0].encode())))
-                known = dict(islice(known.items(), int(policy.reordered_count)))
-        known = known or find_inside(self.counts, prefix, policy, folds=options.fold)
+        known = self._found_elsewhere(prefix, folds=options.fold)
         return self._add_known(known, policy.reordered_log_probability, found, chances, none)
+
+    def _found_elsewhere(self, prefix: str, *, folds: bool) -> dict[str, int]:
+        """Return known queries that have the typed words elsewhere, and how many characters of each stand for them."""
+        ways = [find_inside(self.counts, prefix, self.policy, folds=folds)]
+        if self.other_order is not None:
+            ways.append(self.other_order.find(prefix, folds=folds))
+            if (singular := singular_form(prefix)) != prefix:
+                ways.append(self.other_order.find(f"{singular} ", folds=folds))
+                ways.append({query: len(singular) for query in self.counts if query == singular})
+        if not any(ways) and prefix.endswith(" "):  # it was typed too early
+            begun = prefix[:-1]
+            ways.append({query: len(begun) for query in self.counts if query.startswith(begun) and query != begun})
+        known = {query: max(way.get(query, 0) for way in ways) for way in ways for query in way}
+        most_typed = sorted(known, key=lambda query: (-self.counts[query], query.encode()))
+        return {query: known[query] for query in most_typed[: int(self.policy.reordered_count)]}
 
     def _add_pinyin(
         self, prefix: str, options: SearchOptions, found: dict[str, Proposal], chances: dict[str, float], none: float

@@ -80,6 +80,8 @@ def select(
     invented: Callable[[str], bool],
     apart: Callable[[str], bool],
     unfinished: Callable[[str], bool],
+    repeats: Callable[[str], bool],
+    own: Callable[[str], bool],
     options: SearchOptions,
     policy: Policy,
     *,
@@ -95,7 +97,8 @@ def select(
     that is common among all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way
     on is unlikely. It may stop after any word, but its words must go together. What reads oddly must be the likelier,
     the lower it would stand, because it is worth less there. Below a known query that was found `elsewhere`, not by
-    going on from the typed text, everything new reads oddly.
+    going on from the typed text, everything new reads oddly; where there is one, a new text that `repeats` a
+    word is not shown. A text whose words are the person's `own`, from earlier queries, is not new.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
@@ -104,6 +107,7 @@ def select(
         common = policy.common_probability / math.exp(log_prefix)
         least = min(least, common)
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
+    words_are_known = options.min_probability is None and bool(elsewhere)
     shown: set[str] = set()
     chosen: list[str] = []
     for text in sorted(scores, key=lambda text: (-scores[text], text.encode())):
@@ -112,11 +116,14 @@ def select(
         known = count_of(text) > 0 and count_of(text) >= policy.known_typed and text not in corrected
         if math.exp(scores[text]) < least and not (known and options.min_probability is None):
             continue
-        if not count_of(text) and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
+        new = not count_of(text) and not own(text)
+        if new and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
             continue
         unlikely = math.exp(scores[text]) < least_odd * math.sqrt(len(chosen) + 1)
         odd = not elsewhere.isdisjoint(chosen) or apart(text) or (math.exp(scores[text]) < common and unfinished(text))
-        if not count_of(text) and unlikely and odd:
+        if new and unlikely and odd:
+            continue
+        if new and words_are_known and repeats(text):
             continue
         form = plain_form(text)
         if form not in shown or everything or count_of(text) >= policy.often_typed:

@@ -23,15 +23,7 @@ def learn_displays(counts: Mapping[str, int], displays: Mapping[str, str]) -> di
     forms = {query: displays[query] for query in counts if query in displays}
     # A form of another length cannot be shown in the place of the text, part of which is highlighted.
     forms = {query: form for query, form in forms.items() if len(form) == len(query) and normalise_query(form) == query}
-    forms = _of_several(counts, forms)
     return _arrays("display.query", forms) | _arrays("display.word", _words(counts, forms))
-
-
-def _of_several(counts: Mapping[str, int], forms: Mapping[str, str]) -> dict[str, str]:
-    """Return the forms without those that one person typed once, in a log in which most write in lower case."""
-    capitals = sum(counts[query] for query in forms)
-    least = 1 if 2 * capitals > sum(counts.values()) else 2
-    return {query: form for query, form in forms.items() if counts[query] >= least}
 
 
 def _words(counts: Mapping[str, int], forms: Mapping[str, str]) -> dict[str, str]:

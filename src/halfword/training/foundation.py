@@ -101,7 +101,10 @@ def _standing(data: Dataset, output: Path, options: TrainOptions, progress: Prog
     background = Background.open(options.background)
     counts, rows = data.table(Split.TRAIN), data.rows(Split.VALID)
     memory = memory_options(options, len(counts))
-    return choose(background, counts, rows, memory, options.network.segment, bounds(output, options))
+    standing = choose(background, counts, rows, memory, options.network.segment, bounds(output, options))
+    if standing is None:
+        progress(Event("standing alone", detail="the background does not help with the validation rows"))
+    return standing
 
 
 def _taken_over(data: Dataset, output: Path, base: Path, options: TrainOptions) -> Learned:

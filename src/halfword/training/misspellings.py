@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from halfword.core.folding import fold
 from halfword.data.dataset import Dataset, Split
+from halfword.training.channel import neighbours
 
 _TIMES = 5  # the correct query must be this many times as frequent
 _TIMES_IF_RARE = 2  # or only this many times, if the correct word is
@@ -20,6 +21,8 @@ _SHORTEST_MEANT = 2  # what is meant may have even fewer then, and so may a word
 _LONG_WORD = 8  # letters; such a word is rarely one edit away from another, so the words alone decide
 _INNER_WORD = 6  # letters; so is such a word in a query that is there with the other word, too, if that is
 _INNER_TIMES = 3  # times as frequent
+_UNKNOWN_WORD = 5  # letters of such a word that others do not know, if the near one is known to all
+_SHORTEST_PART = 5  # letters of a word that others are made of
 _RARE_WORD = 2  # times that a word may be typed here that nobody else types
 _OTHERS = 5  # times that a word may be typed more often by others; `mortage` is 400 times rarer than `mortgage`
 _STRANGE = 100  # times that others type what is meant for each time that they type a word: it is a slip there, too
@@ -34,11 +37,15 @@ class Misspellings:
     if it is the beginning of the other and the last word of the query. A query is a misspelling if replacing one word
     by a near one gives a query that is five times as frequent, or twice as frequent if the near word is ten times as
     frequent. If the near word is known to `others`, people of other logs, and the word hardly and was typed once or
-    twice, the query needs to be only as frequent. Words of fewer than four letters have many neighbours: there it must
-    be twenty times as frequent. For a long word that is ten times rarer than a near one no such query is needed, unless
-    only their endings differ, as in inflections. Singular and plural are both right. A word is right
-    that others type often enough beside the near one: a `skirt` is no `shirt`, however rare it is here. Accents
-    are no mistakes, other spaces than in a query that is five times as frequent are.
+    twice, the query needs to be only as frequent. If others do not type the word at all, and the hand slips so
+    (`londpn`), no such query is needed. Words of fewer than four letters have many neighbours: there it must be twenty
+    times as frequent. For a long word that is ten times rarer than a near one no such query is needed, unless only
+    their endings differ, as in inflections. Singular and plural are both right. A word is right that others type often
+    enough beside the near one: a `skirt` is no `shirt`, however rare it is here; unless two letters are swapped in a
+    query that is twenty times as frequent (`work form home`), or the word is nowhere else in the log, no letter was
+    replaced, and the query is three times as frequent (`ultrasun after un`). So is one that ends as a word of the log does, and the
+    near one does not (`gewerbeabmeldung` beside `abmeldung`). Accents are no mistakes, other spaces than in a query
+    that is five times as frequent are.
 
     >>> counts = {"diabetes": 40, "diabets": 4, "diabet": 1, "diabetic": 1, "vitamin c": 90, "vitamin d": 1}
     >>> [query for query in counts if Misspellings(counts).holds(query)]
@@ -81,10 +88,17 @@ class Misspellings:
             return False
         typed = self._counts.get("".join(parts), 1)
         for meant in self._near(word):
-            if (not last and abs(len(meant) - len(word)) > 1) or self._is_of_others(word, meant):
+            if not last and abs(len(meant) - len(word)) > 1:
                 continue
             corrected = self._counts.get("".join([*parts[:place], meant, *parts[place + 1 :]]), 0)
+            right = self._is_of_others(word, meant) or self._ends_as_another(word, meant)
+            if not (right and alone) and self._is_slip_into_a_word(word, meant, corrected / typed):
+                return True
+            if right:
+                continue
             if corrected >= self._needed(word, meant, typed, alone) or self._is_long_slip(word, meant):
+                return True
+            if self._is_unknown_slip(word, meant):
                 return True
         return False
 
@@ -99,7 +113,7 @@ class Misspellings:
         if len(word) < _SHORTEST_UNKNOWN + alone:
             return typed * _FAR_TIMES if strange else math.inf
         if self._words[word] <= _RARE_WORD and strange:
-            return typed * (_TIMES if word in self._others else 1)
+            return typed * (_TIMES_IF_RARE if word in self._others else 1)
         if self._is_inner_slip(word, meant, _INNER_WORD, _INNER_TIMES) and typed == 1:
             return typed
         if self._is_inner_slip(word, meant, _LONG_WORD, 1) and (strange or word not in self._others):
@@ -119,10 +133,29 @@ class Misspellings:
     def _is_of_others(self, word: str, meant: str) -> bool:
         """Tell whether other people type a word too, not only now and then instead of what may be meant."""
         typed = self._others.get(word, 0)
-        return 0 < self._others.get(meant, 0) <= _OTHERS * typed
+        return typed > _RARE_WORD and 0 < self._others.get(meant, 0) <= _OTHERS * typed
 
     def _is_long_slip(self, word: str, meant: str) -> bool:
         return self._is_inner_slip(word, meant, _LONG_WORD, _WORD_TIMES)
+
+    def _is_slip_into_a_word(self, word: str, meant: str, times: float) -> bool:
+        """Tell whether even a right word is a slip, in a query that is so many times as frequent without it."""
+        if times >= _FAR_TIMES and _is_swapped(word, meant):
+            return True
+        kept = len(word) != len(meant) or _is_swapped(word, meant)  # no letter was replaced
+        return times >= _INNER_TIMES and self._words[word] <= 1 and kept and _is_of_the_hand(word, meant)
+
+    def _is_unknown_slip(self, word: str, meant: str) -> bool:
+        """Tell whether a word that was typed once, and others never type, is near one that all type, or many here."""
+        if self._words[word] > 1 or word in self._others or not _is_of_the_hand(word, meant):
+            return False
+        known = meant in self._others and self._is_inner_slip(word, meant, _UNKNOWN_WORD, _INNER_TIMES)
+        return known or self._is_inner_slip(word, meant, _SHORTEST_WORD, _FAR_TIMES)
+
+    def _ends_as_another(self, word: str, meant: str) -> bool:
+        """Tell whether a word is made of another one of the log, and what may be meant is not: `gewerbeabmeldung`."""
+        parts = [word[place:] for place in range(1, len(word) - _SHORTEST_PART + 1)]
+        return any(self._words[part] >= _TIMES_IF_RARE and not meant.endswith(part) for part in parts)
 
     def _is_inner_slip(self, word: str, meant: str, letters: int, times: int) -> bool:
         """Tell whether words of so many letters differ in more than their ending, and one is so much rarer."""
@@ -146,7 +179,8 @@ class Misspellings:
             return here >= 0 and word != meant and (is_near(word, meant) or _is_cut_off(word, meant))
         if here <= 0:
             return False
-        return word[0] == meant[0] and (is_near(word, meant) or _is_cut_off(word, meant))
+        begins_so = word[:1] == meant[:1] or word == meant[1:] or _is_swapped(word, meant)
+        return begins_so and (is_near(word, meant) or _is_cut_off(word, meant))
 
 
 def _folded(counts: Mapping[str, int]) -> Counter[str]:
@@ -195,9 +229,13 @@ class WithoutMisspellings(Dataset):
         return {query: count for query, count in self.data.learnable(split).items() if not misspellings.holds(query)}
 
     def about(self) -> dict[str, Any]:
-        counts = self.data.all_counts()
-        left_out = sum(map(self._misspellings_in_all().holds, counts))
-        return {**self.data.about(), **({"misspellings": f"{left_out} left out"} if left_out else {})}
+        counts, left_out = self.data.all_counts(), self.left_out()
+        said = f"{len(left_out):,} left out, typed {sum(counts[query] for query in left_out):,} times"
+        return {**self.data.about(), **({"misspellings": said} if left_out else {})}
+
+    def left_out(self) -> list[str]:
+        """Return the queries that are not learned, the most frequent first."""
+        return [query for query in self.data.all_counts() if self._misspellings_in_all().holds(query)]
 
     def _misspellings(self) -> Misspellings:
         if not self._found:
@@ -222,6 +260,27 @@ def is_near(one: str, other: str) -> bool:
     left, right = one[same:], other[same:]
     swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
     return left[1:] == right[1:] or left[1:] == right or left == right[1:] or swapped
+
+
+def _is_swapped(one: str, other: str) -> bool:
+    """Tell whether two words differ in the order of two neighbouring letters."""
+    return len(one) == len(other) and sorted(one) == sorted(other) and is_near(one, other)
+
+
+def _is_of_the_hand(word: str, meant: str) -> bool:
+    """Tell whether a near word is how the hand slips: a letter is missing, swapped, doubled or of a key beside it.
+
+    >>> _is_of_the_hand("londpn", "london"), _is_of_the_hand("vacccine", "vaccine")
+    (True, True)
+    >>> _is_of_the_hand("commuter", "computer")
+    False
+    """
+    place = next((place for place, pair in enumerate(zip(word, meant, strict=False)) if pair[0] != pair[1]), -1)
+    if len(word) > len(meant):
+        return word[place] == word[place - 1]
+    if len(word) < len(meant) or _is_swapped(word, meant):
+        return True
+    return word[place].isascii() and meant[place].isascii() and meant[place] in neighbours(word[place])
 
 
 def _is_judged(word: str, shortest: int) -> bool:

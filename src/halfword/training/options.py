@@ -15,7 +15,6 @@ BEST = "best"
 SHIPPED = "shipped"  # as the background: the model that ships
 NO_BACKGROUND = "none"
 ORDER = 6  # of n-grams; 8 ranks no better on aol-1m's valid split, and costs time at every step
-FEW_QUERIES = 1_000  # a log with fewer different ones knows too few words to invent any, and has none to leave out
 _SEGMENT = SegmentOptions()
 _GIGABYTE = 1e9  # bytes
 _SEVERAL = 4  # with 3, a query typed once is still recited 1.5 times as often as an unseen one is guessed
@@ -41,8 +40,8 @@ class TrainOptions:
     counts: Path | None = option(None, "Take the n-grams from these counts.", rare=True)
     compact: bool = option(False, "Store the network in 8 bits only.", rare=True)  # a quarter of the size
     drop_misspellings: bool = option(False, "Do not learn likely typing mistakes.", rare=True)
-    # those of a log of few queries are not learned otherwise: `training/misspellings.py`
-    keep_misspellings: bool = option(False, "Learn them in a log of few queries, too.", rare=True)
+    # those of a small site are not learned otherwise: `training/misspellings.py`
+    keep_misspellings: bool = option(False, "Learn them in the log of a small site, too.", rare=True)
     base: Path | None = option(None, "Take the network over from this model.")  # its pieces too
     live: Path | None = option(None, "Learn this journal of live changes too.", rare=True)
     removed: Path | None = option(None, "Do not learn these queries.", rare=True)
@@ -55,12 +54,12 @@ class TrainOptions:
     device: str | None = option(None, "cpu or cuda; left out, the best there is.")
     resume: bool = option(False, "Go on with a training that was stopped.")
 
-    def drops_misspellings(self, queries: int) -> bool:
-        """Tell whether likely typing mistakes of a log of so many different queries are not learned.
+    def drops_misspellings(self, small_site: bool) -> bool:
+        """Tell whether likely typing mistakes of a log, which may be that of a small site, are not learned.
 
         Where there are few queries that are offered, each mistake is seen, and would be right when it is typed again.
         """
-        offered = queries < FEW_QUERIES and "popular" in self.parts
+        offered = small_site and "popular" in self.parts
         return self.drop_misspellings or (offered and not self.keep_misspellings)
 
     def __post_init__(self) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 from halfword.core.policy import Policy
 from halfword.data.query_table import QueryTable
 from halfword.training.offers import Offers
-from halfword.training.options import FEW_QUERIES
-from halfword.training.small_site import has_words_enough, is_small_site, typed_again
+from halfword.training.small_site import MOST_QUERIES, has_few_queries, has_words_enough, is_small_site, typed_again
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
 _WORTH_A_GLANCE = 0.05  # a suggestion that is likelier is always shown: a new query may have no better chance yet
@@ -28,8 +27,11 @@ _ODD_PRICE = 0.04  # costs more than this share of what such suggestions add to 
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
 _BELIEVED = 1.0  # times that each of them was typed on average: then counts decide half
+_ELSEWHERE = 0.1  # how much a query with the typed words elsewhere counts beside one that goes on from them
+_MANY = 100.0  # queries that go on from the typed text; from there on none is looked for elsewhere
 _ANY_NUMBER = 1e6  # of queries: all that a small site can have
 _FEWEST_LETTERS = 3.0  # before queries are looked for that hold a word that begins so
+_ALL_WORDS = 100.0  # of a text
 _ODD = 0.2  # how likely what reads oddly must be where all rows were typed before
 _REORDERED = 2 / 3  # p(a query with the typed words elsewhere is meant | a known one is, none goes on from them)
 _SURE = 2.5  # standard errors: for nearly every log, however few rows it has
@@ -127,26 +129,29 @@ def _least_odd(page: Page, least: float) -> float:
 def for_log(policy: Policy, table: QueryTable) -> Policy:
     """Return the policy of a log with these queries.
 
-    A text is common if it is expected more than once in it. A log of few queries shows no invented words, but all
-    queries that it has: those that go on from the typed text, in whatever spelling, by their counts, and those with the
-    typed words in it, also corrected ones.
-    The more of its rows were typed before, the less may read oddly. Where most were, no short beginning is put first.
+    A text is common if it is expected more than once in it. A small site shows no invented words, but all queries that
+    it has: those that go on from the typed text, in whatever spelling, by their counts, and those with the typed words
+    in it, also corrected ones.
+    The more of its rows were typed before, the less may read oddly. Where most of few queries were, no short beginning
+    is put first.
     """
     policy = replace(policy, common_probability=min(_COMMON / max(table.total, 1), 1.0))
     if not is_small_site(table):
         return policy
-    again = typed_again(table)
+    again, by_counts = typed_again(table), has_few_queries(table) and has_words_enough(table)
     return replace(
         policy,
-        length_penalty=0.0 if has_words_enough(table) else policy.length_penalty,
+        length_penalty=0.0 if by_counts else policy.length_penalty,
         invented_min_probability=1.0,
         odd_min_probability=max(policy.odd_min_probability, _ODD * again),
+        odd_words_before=_ALL_WORDS,
         known_typed=1.0,
         known_surplus_factor=1.0,
         folded_most_queries=_ANY_NUMBER,
         counts_believed=_BELIEVED,
-        inside_most_queries=float(FEW_QUERIES),
-        reordered_most_queries=policy.page,
+        inside_most_queries=float(MOST_QUERIES),
+        other_known_factor=_ELSEWHERE,
+        reordered_most_queries=_MANY,
         reordered_count=policy.page,
         reordered_fewest_characters=_FEWEST_LETTERS,
         reordered_corrections=policy.corrected_most_completed,

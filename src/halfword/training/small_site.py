@@ -1,4 +1,4 @@
-"""Small sites: logs of few queries, most of which are typed again and again.
+"""Small sites: logs of few queries, or of some more if most of them are typed again and again.
 
 Whoever owns such a log knows its queries, and misses each that is not there; what nobody typed is seldom wanted.
 """
@@ -6,15 +6,27 @@ Whoever owns such a log knows its queries, and misses each that is not there; wh
 import numpy as np
 
 from halfword.data.query_table import QueryTable
-from halfword.training.options import FEW_QUERIES
 
+_FEW_QUERIES = 1_000  # a log with fewer different ones knows too few words to invent any, and has none to leave out
+MOST_QUERIES = 10_000  # of a small site: looking inside all of them takes a part of a millisecond
 _MOSTLY = 0.5  # of the rows were typed before: the log's own words are enough
 _LIST = 100  # rows; fewer are a list of what there is, such as a menu
 
 
+def has_few_queries(table: QueryTable) -> bool:
+    """Tell whether a log has so few queries that whoever owns it knows nearly all of them."""
+    return len(table) < _FEW_QUERIES
+
+
 def is_small_site(table: QueryTable) -> bool:
-    """Tell whether a log has few queries."""
-    return len(table) < FEW_QUERIES
+    """Tell whether a log has few queries, or some more, most of which are typed again.
+
+    >>> is_small_site(QueryTable.of({f"question {number}": 2 for number in range(3_000)}))
+    True
+    >>> is_small_site(QueryTable.of({f"question {number}": 1 for number in range(3_000)}))
+    False
+    """
+    return has_few_queries(table) or (len(table) < MOST_QUERIES and typed_again(table) >= _MOSTLY)
 
 
 def typed_again(table: QueryTable) -> float:
@@ -24,7 +36,7 @@ def typed_again(table: QueryTable) -> float:
 
 
 def has_words_enough(table: QueryTable) -> bool:
-    """Tell whether little is new in a log of few queries, so that no words of the background are offered.
+    """Tell whether little is new in the log of a small site, so that no words of the background are offered.
 
     >>> has_words_enough(QueryTable.of({"opening hours": 90, "wifi": 40, "bike rack": 1}))
     True

@@ -37,10 +37,17 @@ if TYPE_CHECKING:  # it needs NumPy
     from halfword.training.session_pointer import LearnedPointer
 
 
+_NAMED = 5  # typing mistakes that are not learned
+
+
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
     """Learn from `data`, write the model file `output` and return its card."""
-    if options.drops_misspellings(len(data.table(Split.TRAIN))):
+    from halfword.training.small_site import is_small_site  # it needs NumPy
+
+    if options.drops_misspellings(is_small_site(data.table(Split.TRAIN))):
         data = WithoutMisspellings.of(data, _typed_by_others(options))
+        if left_out := data.left_out():
+            progress(Event("leaving out likely typing mistakes", detail=f"such as {', '.join(left_out[:_NAMED])}"))
     options = replace(options, drop_misspellings=False, keep_misspellings=True)
     if options.live is not None or options.removed is not None:
         data = WithLive.of(data, options.removed, options.live, learns=not options.hold_out)
