@@ -107,6 +107,28 @@ def test_a_word_that_ends_as_another_one_of_the_log_is_right() -> None:
     assert slips(counts | {"abmeldung": 4}) == ["gewerbeanmelduhg"]
 
 
+def test_a_space_in_another_place_is_a_slip_if_it_makes_words_that_are_nowhere_else() -> None:
+    counts = {"jersey long sleeve": 1, "jersey lon gsleeve": 1, "long boots": 4, "sleeve": 3, "brake pads": 3}
+    assert slips(counts) == ["jersey lon gsleeve"]
+    assert slips(counts | {"lon": 2, "gsleeve": 2}) == []
+    assert slips({"health": 9, "gift shop": 2, "gift card": 5, "shop": 9, "giftshop": 1}) == []  # a compound is no slip
+    assert slips({"health": 9, "gift shop": 3, "gift card": 5, "shop": 9, "giftshop": 1}) == ["giftshop"]
+    assert slips({"gift shop": 3, "giftshop": 1}) == []
+    assert slips({"gift shop": 3, "giftshop": 1}, {"gift": 5, "shop": 9}) == ["giftshop"]
+
+
+def test_a_word_that_is_often_typed_as_two_is_a_slip_unless_others_type_it() -> None:
+    counts = {"brake pads": 5, "brakepads disc": 1}
+    assert slips(counts) == ["brakepads disc"]
+    assert slips(counts | {"brakepads shimano": 1}) == []
+    assert slips(counts, {"brakepads": 1}) == []
+    assert slips({"brake pads": 4, "brakepads disc": 1}) == []
+
+
+def test_hyphens_are_no_slips() -> None:
+    assert slips({"air fryer": 90, "air-fryer": 1, "air-fryer basket": 1}) == []
+
+
 @pytest.mark.engine
 def test_train_says_which_slips_it_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "train.query.txt").write_text("diabetes\n" * 20 + "diabets\nnews\n" * 3)

@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Self
 
 from halfword.core.folding import fold
@@ -26,6 +27,7 @@ _SHORTEST_PART = 5  # letters of a word that others are made of
 _RARE_WORD = 2  # times that a word may be typed here that nobody else types
 _OTHERS = 5  # times that a word may be typed more often by others; `mortage` is 400 times rarer than `mortgage`
 _STRANGE = 100  # times that others type what is meant for each time that they type a word: it is a slip there, too
+_SHORTEST_JOINED = 3  # letters of each of two words between which a space is missing
 _MOST_MISSING = 3  # letters that may be missing at the end of a query that was sent too early
 _PARTS = re.compile(r"[^\W\d_]+|[\W\d_]+")  # words, and what is between them, as in read_csv
 
@@ -34,18 +36,26 @@ class Misspellings:
     """Recognises typing mistakes by comparison with much more frequent queries.
 
     A word is near another if their edit distance is 1 (one letter inserted, deleted or replaced, or two swapped), or
-    if it is the beginning of the other and the last word of the query. A query is a misspelling if replacing one word
-    by a near one gives a query that is five times as frequent, or twice as frequent if the near word is ten times as
-    frequent. If the near word is known to `others`, people of other logs, and the word hardly and was typed once or
-    twice, the query needs to be only as frequent. If others do not type the word at all, and the hand slips so
-    (`londpn`), no such query is needed. Words of fewer than four letters have many neighbours: there it must be twenty
-    times as frequent. For a long word that is ten times rarer than a near one no such query is needed, unless only
-    their endings differ, as in inflections. Singular and plural are both right. A word is right that others type often
-    enough beside the near one: a `skirt` is no `shirt`, however rare it is here; unless two letters are swapped in a
-    query that is twenty times as frequent (`work form home`), or the word is nowhere else in the log, no letter was
-    replaced, and the query is three times as frequent (`ultrasun after un`). So is one that ends as a word of the log does, and the
-    near one does not (`gewerbeabmeldung` beside `abmeldung`). Accents are no mistakes, other spaces than in a query
-    that is five times as frequent are.
+    if it is the beginning of the other and the last word of the query. `others` are people of other logs. A query is a
+    misspelling if replacing one word by a near one gives a query that is
+
+    - five times as frequent, or twice as frequent if the near word is ten times as frequent;
+    - twenty times as frequent, for words of fewer than four letters, which have many neighbours;
+    - only as frequent, if the near word is known to others, and the word hardly and was typed once or twice.
+
+    No such query is needed if others do not type the word at all and the hand slips so (`londpn`), nor for a long word
+    that is ten times rarer than a near one, unless only their endings differ, as in inflections.
+
+    Right are singular and plural, and a word that others type often enough beside the near one: a `skirt` is no
+    `shirt`, however rare it is here. But it is a slip if two letters are swapped in a query that is twenty times as
+    frequent (`work form home`), or if the word is nowhere else in the log, no letter was replaced, and the query is
+    three times as frequent (`ultrasun after un`). Right is also a word that ends as a word of the log does, and the
+    near one does not (`gewerbeabmeldung` beside `abmeldung`). Accents and hyphens are no mistakes.
+
+    Other spaces are mistakes if the query with the usual ones is five times as frequent. If a word is known from
+    nowhere else and the usual ones are (`jersey lon gsleeve`), it must be only as frequent, or three times if a space
+    is missing. A word that was typed once and that others never type is one if it is typed as two words five times or
+    more (`brakepads disc`).
 
     >>> counts = {"diabetes": 40, "diabets": 4, "diabet": 1, "diabetic": 1, "vitamin c": 90, "vitamin d": 1}
     >>> [query for query in counts if Misspellings(counts).holds(query)]
@@ -56,9 +66,12 @@ class Misspellings:
         self._counts = _folded(counts)
         self._others = _folded(others or {})
         self._words: Counter[str] = Counter()
+        self._pairs: Counter[tuple[str, str]] = Counter()  # words side by side
         for query, count in self._counts.items():
             for word in set(_PARTS.findall(query)):
                 self._words[word] += count
+            for pair in set(pairwise(query.split())):
+                self._pairs[pair] += count
         self._by_rest: dict[str, list[str]] = defaultdict(list)
         for word, count in self._words.items():
             often = count >= (_TIMES_IF_RARE if len(word) >= _LONG_WORD else _TIMES)
@@ -67,16 +80,19 @@ class Misspellings:
                 for rest in _rests(word):
                     self._by_rest[rest].append(word)
         self._meant: dict[str, list[str]] = {}
-        self._by_letters: dict[str, int] = {}  # how often the most frequent query with these letters was typed
+        self._by_letters: dict[str, str] = {}  # the most frequent query with these letters
         for query, count in self._counts.items():
-            letters = query.replace(" ", "")
-            self._by_letters[letters] = max(count, self._by_letters.get(letters, 0))
+            usual = self._by_letters.setdefault(query.replace(" ", ""), query)
+            if count > self._counts[usual]:
+                self._by_letters[query.replace(" ", "")] = query
 
     def holds(self, query: str) -> bool:
         """Tell whether `query` is probably a typing mistake."""
-        folded = " ".join(fold(query).split())
+        folded, spaced = (" ".join(fold(query, hyphen).split()) for hyphen in ("", " "))
+        if self._is_otherwise_spaced(folded, spaced) or any(map(self._is_joined, _PARTS.findall(spaced))):
+            return True
         parts = _PARTS.findall(folded)
-        return self._is_otherwise_spaced(folded) or any(self._is_slip(parts, place) for place in range(len(parts)))
+        return any(self._is_slip(parts, place) for place in range(len(parts)))
 
     def meant_by(self, word: str) -> list[str]:
         """Return the more frequent words that may be meant by a word, the most frequent first."""
@@ -102,10 +118,27 @@ class Misspellings:
                 return True
         return False
 
-    def _is_otherwise_spaced(self, query: str) -> bool:
-        """Tell whether a query that is typed hardly ever differs from a frequent one in spaces alone."""
+    def _is_otherwise_spaced(self, query: str, spaced: str) -> bool:
+        """Tell whether a query that is typed hardly ever differs from a usual one in spaces, not in hyphens alone.
+
+        `spaced` is the query with spaces for hyphens.
+        """
         typed = self._counts.get(query, 1)
-        return typed <= _RARE_WORD and self._by_letters.get(query.replace(" ", ""), 0) >= _TIMES * typed
+        usual = self._by_letters.get(query.replace(" ", ""), query)
+        if typed > _RARE_WORD or usual in (query, spaced):
+            return False
+        words, usual_words = set(query.split()) - set(usual.split()), set(usual.split()) - set(query.split())
+        is_usual = all(self._words[word] > self._counts[usual] or word in self._others for word in usual_words)
+        if not is_usual or all(self._words[word] > typed or word in self._others for word in words):
+            return self._counts[usual] >= _TIMES * typed
+        return self._counts[usual] >= typed * (_INNER_TIMES if query.count(" ") < usual.count(" ") else 1)
+
+    def _is_joined(self, word: str) -> bool:
+        """Tell whether a word that was typed once, and others never type, is often typed as two words."""
+        if self._words[word] > 1 or word in self._others or not word.isalpha():
+            return False
+        cuts = range(_SHORTEST_JOINED, len(word) - _SHORTEST_JOINED + 1)
+        return any(self._pairs[word[:cut], word[cut:]] >= _TIMES for cut in cuts)
 
     def _needed(self, word: str, meant: str, typed: int, alone: bool) -> float:
         """Return how often the correct query must have been typed."""

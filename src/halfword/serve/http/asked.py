@@ -70,7 +70,7 @@ def asked_by_query(query_string: bytes, limits: Limits) -> Asked:
         _check_known([name.decode("utf-8", "replace") for name in fields], _PARAMETERS)
     raw = fields.get(b"q")
     if raw is None:
-        raise refuse("missing_q", "q is missing; ask like /complete?q=new+yo (an empty q gives the most popular)")
+        raise refuse("missing_q", "q is missing; ask like ?q=new+yo (an empty q gives the most popular)")
     try:
         prefix = raw.decode()
     except UnicodeDecodeError:
