@@ -51,7 +51,7 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
   written_.emplace(file);
   live_ = std::make_unique<Live>(*popular_, folded_ ? &*folded_ : nullptr, &ranker_->words());
   if (file.holds("words.tree.letter") && file.holds("belief.linear")) {
-    corrections_.emplace(file, *popular_);
+    corrections_.emplace(file, *popular_, settings.caches.states);
     belief_.emplace(file);
     if (file.holds("pinyin.letter")) homophones_.emplace(file, *popular_);
   }

@@ -69,8 +69,11 @@ def model_of(path: Path, counts: Mapping[str, int], policy: Policy = THOROUGH) -
     return load(write_toy(path / "toy.halfword", toy), cache=False)
 
 
+AUTO = engine_options(SearchOptions(typos=Typos.AUTO))
+
+
 def corrections(model: Model, typed: str) -> list[str]:
-    return [found[0] for found in model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))]
+    return [found[0] for found in model._engine.corrections(typed, AUTO)]
 
 
 @pytest.fixture(scope="module")
@@ -147,11 +150,23 @@ def test_the_engine_equals_the_plain_corrections(
     toy = Toy(parts=("popular", "ngram"), counts=counts, policy=policy, arrays={"channel.cost": costs}, mistakes=True)
     toy = replace(toy, others=others)
     model = load(write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy), cache=False)
-    found = model._engine.corrections(typed, engine_options(SearchOptions(typos=Typos.AUTO)))
+    found = model._engine.corrections(typed, AUTO)
     expected = PlainCorrections(counts, costs, policy, others or None).corrections(typed)
     assert [each[0] for each in found] == [each.text for each in expected]
     for one, other in zip(found, expected, strict=True):
         assert one[1:] == pytest.approx(other[1:], abs=1e-6)
+
+
+@pytest.mark.parametrize("steps", [5.0, 20.0, 60.0, 400.0])  # enough for some words, for some texts, for all
+def test_what_is_kept_of_words_changes_no_correction(tmp_path: Path, steps: float) -> None:
+    policy = replace(THOROUGH, corrected_most_steps=steps)
+    toy = Toy(parts=("popular", "ngram"), counts=QUERIES, policy=policy, mistakes=True)
+    path = write_toy(tmp_path / "toy.halfword", toy)
+    remembering, forgetful = load(path), load(path, cache=False)
+    for typed in [*MISTYPED, "gulf cost new yrok britny face boo", "britny gulf cost new yrok"] * 2:
+        for length in range(1, len(typed) + 1):
+            found = [each._engine.corrections(typed[:length], AUTO) for each in (remembering, forgetful)]
+            assert found[0] == found[1]
 
 
 def test_a_correction_tells_whether_others_type_the_mistyped_word_too(tmp_path: Path) -> None:
@@ -159,7 +174,7 @@ def test_a_correction_tells_whether_others_type_the_mistyped_word_too(tmp_path: 
     typed_others = []
     for others in ({}, {"coast": 50}, {"coast": 50, "cost": 50}):
         path = write_toy(tmp_path / f"{len(others)}.halfword", replace(toy, others=others))
-        found = load(path)._engine.corrections("gulf cost ", engine_options(SearchOptions(typos=Typos.AUTO)))
+        found = load(path)._engine.corrections("gulf cost ", AUTO)
         typed_others.append(next(each[-1] for each in found if each[0] == "gulf coast "))
     assert typed_others == pytest.approx([0.0, math.log(0.1), math.log(50)], abs=0.1)
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -15,24 +16,6 @@ namespace {
 constexpr std::size_t longest_word = 64;  // letters; longer ones are left as they are
 constexpr std::size_t most_words = 16;    // a longer text is left as it is
 constexpr double rounding = 1e-9;         // nats by which sums of the same numbers may differ
-
-/// A way to read one or two of the typed words.
-struct Way {
-  std::string text;
-  double cost;
-  double edits;
-  double log_count;  // of its words together: the sum of their log-counts less those of all words, but for one
-  double spaces = 0.0;
-  double word_gain = 0.0;     // log_count less that of what was typed
-  bool known = false;         // what was typed are words too
-  double after = 0.0;         // letters typed after the last mistake
-  double letters = 0.0;       // typed in all,
-  double changed = 0.0;       // and from the first mistake on
-  bool ending = false;        // whether a whole word differs in no more than its last letter
-  double log_typed = 0.0;     // logarithm of how often the rarest of the typed words was typed
-  double others = 0.0;        // how often others type the rarest of its words,
-  double typed_others = 0.0;  // and of the typed ones; as logarithms
-};
 
 /// The beginning of a reading.
 struct Path {
@@ -67,6 +50,30 @@ bool is_likelier(const Path& left, const Path& right) {
 
 }  // namespace
 
+/// A way to read one or two of the typed words.
+struct Corrections::Way {
+  std::string text;
+  double cost;
+  double edits;
+  double log_count;  // of its words together: the sum of their log-counts less those of all words, but for one
+  double spaces = 0.0;
+  double word_gain = 0.0;     // log_count less that of what was typed
+  bool known = false;         // what was typed are words too
+  double after = 0.0;         // letters typed after the last mistake
+  double letters = 0.0;       // typed in all,
+  double changed = 0.0;       // and from the first mistake on
+  bool ending = false;        // whether a whole word differs in no more than its last letter
+  double log_typed = 0.0;     // logarithm of how often the rarest of the typed words was typed
+  double others = 0.0;        // how often others type the rarest of its words,
+  double typed_others = 0.0;  // and of the typed ones; as logarithms
+};
+
+/// The ways to read one whole word.
+struct Corrections::WordWays {
+  std::vector<Way> ways;
+  std::size_t steps;  // of the budget that finding them took
+};
+
 /// Reads one text.
 class Corrections::Reader {
  public:
@@ -75,6 +82,7 @@ class Corrections::Reader {
         words_(parts.words_),
         others_(parts.others_ ? &*parts.others_ : nullptr),
         channel_(parts.channel_),
+        kept_ways_(parts.kept_ways_),
         policy_(policy),
         budget_(static_cast<std::size_t>(policy.corrected_most_steps)),
         near_words_(parts.words_, parts.channel_, budget_) {
@@ -94,7 +102,8 @@ class Corrections::Reader {
     for (std::size_t place = 0; place < typed_.size(); ++place) {
       cut(beams[place]);
       if (beams[place].empty()) continue;
-      for (const Way& way : ways_at(place)) extend(beams[place], way, place, beams[place + 1]);
+      const std::shared_ptr<const WordWays> word = word_at(place);
+      for (const Way& way : word->ways) extend(beams[place], way, place, beams[place + 1]);
       for (const Way& way : joined_at(place)) extend(beams[place], way, place + 1, beams[place + 2]);
     }
     return chosen(beams.back());
@@ -132,6 +141,22 @@ class Corrections::Reader {
   }
 
   double edit_cost(double cost, double edits) const { return cost + edits * policy_.corrected_edit_cost; }
+
+  /// The ways to read the word at `place`, which are kept if it is a whole word and the budget was enough to find all.
+  std::shared_ptr<const WordWays> word_at(std::size_t place) {
+    const bool keeps = kept_ways_.enabled() && !is_last(place);
+    const std::string word(typed_[place]);
+    std::shared_ptr<const WordWays> known = keeps ? kept_ways_.find(word) : nullptr;
+    if (known && known->steps <= budget_) {
+      budget_ -= known->steps;
+      return known;
+    }
+    const std::size_t before = budget_;
+    std::vector<Way> ways = ways_at(place);
+    const WordWays found{std::move(ways), before - budget_};
+    if (keeps && budget_ > 0) kept_ways_.insert(word, found);
+    return std::make_shared<const WordWays>(found);
+  }
 
   /// The ways to read the word at `place` alone, as it is typed first.
   std::vector<Way> ways_at(std::size_t place) {
@@ -339,6 +364,7 @@ class Corrections::Reader {
   const WordTree& words_;
   const WordTree* others_;
   const Channel& channel_;
+  GenerationCache<WordWays>& kept_ways_;
   const Policy& policy_;
   std::size_t budget_;
   NearWords near_words_;
@@ -347,8 +373,8 @@ class Corrections::Reader {
   double least_score_ = 0.0;  // of a path that may become a correction
 };
 
-Corrections::Corrections(const ModelFile& file, const Popular& queries)
-    : queries_(queries), words_(file, "words.tree"), channel_(file) {
+Corrections::Corrections(const ModelFile& file, const Popular& queries, std::size_t kept_words)
+    : queries_(queries), words_(file, "words.tree"), channel_(file), kept_ways_(kept_words) {
   if (file.holds("words.others.letter")) others_.emplace(file, "words.others");
 }
 
