@@ -98,6 +98,7 @@ def test_folding_twice_changes_nothing(text: str) -> None:
         ({"t shirt": 2}, "t-sh", "t shirt"),
         ({"tshirt": 2}, "t-sh", "tshirt"),
         (KOREAN, "삼서", "삼성 노트북"),
+        ({"x ray": 9, "x-ray": 2}, "xra", "x ray"),
         (GERMAN, "muell", "müllabfuhr"),
         (GERMAN, "mulla", "müllabfuhr"),
         (GERMAN, "buergerbuero oef", "bürgerbüro öffnungszeiten"),
@@ -122,6 +123,12 @@ def test_what_goes_on_from_the_text_as_typed_counts_more(make_popular: MakePopul
     assert texts(popular.complete("café")) == ["café de flore", "café blanc", "cafe noir"]
     total = 3 + 23 * math.exp(-1)
     assert popular.complete("cafe")[1].score == pytest.approx(math.log(3 / total))
+
+
+def test_what_is_typed_without_a_space_finds_it_where_some_write_a_hyphen(make_popular: MakePopular) -> None:
+    assert texts(make_popular({"x ray": 9}).complete("xra")) == []
+    (first, second) = make_popular({"x ray": 9, "x-ray": 2, "xylophone": 3}).complete("xr")
+    assert (first.text, second.text) == ("x ray", "x-ray")
 
 
 def test_where_many_queries_go_on_from_the_text_it_is_what_was_meant(make_popular: MakePopular) -> None:

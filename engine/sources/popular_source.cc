@@ -91,7 +91,15 @@ void PopularSource::add_folded(const Question& question, const Reading& reading,
       found.push_back({std::move(query), log_reading, matched, weight});
     };
     const std::size_t count = question.options.count;
-    for (TypedQuery& query : current.best_folded(key, count)) add(std::move(query));
+    for (TypedQuery& query : current.best_folded(key, count)) {
+      // Who knows a query by its hyphen knows it with a space, too: `xray` finds `x-ray`, and so `x ray`.
+      std::string spaced = query.text;
+      std::replace(spaced.begin(), spaced.end(), '-', ' ');
+      const auto [typed, since] =
+          spaced == query.text ? CurrentQueries::Count{} : current.count_of(spaced, 0, current.size());
+      if (typed > 0.0) add({std::move(spaced), typed, since});
+      add(std::move(query));
+    }
     if (key == reading.text) continue;
     for (TypedQuery& query : current.best_of(key, count)) add(std::move(query));
   }

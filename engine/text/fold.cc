@@ -72,12 +72,13 @@ void append_character(std::string_view character, Hyphen hyphen, Umlaut umlaut, 
   }
 }
 
-std::optional<std::size_t> covered_by(std::string_view text, std::string_view key, Hyphen hyphen, Umlaut umlaut) {
+std::optional<std::size_t> covered_by(std::string_view text, std::string_view key, Hyphen hyphen, Umlaut umlaut,
+                                      bool spaces = true) {
   std::string folded;
   std::size_t place = 0;
   while (place < text.size() && folded.size() < key.size()) {
     const std::string_view character = first_character(text.substr(place));
-    append_character(character, hyphen, umlaut, folded);
+    if (spaces || character != " ") append_character(character, hyphen, umlaut, folded);
     place += character.size();
   }
   return folded.starts_with(key) ? std::optional(place) : std::nullopt;
@@ -119,7 +120,7 @@ std::optional<std::size_t> covered_by(std::string_view text, std::string_view ke
     if (!covered) covered = covered_by(text, key, Hyphen::nothing, umlaut);
     if (!covered) covered = covered_by(text, key, Hyphen::space, umlaut);
   }
-  return covered;
+  return covered ? covered : covered_by(text, key, Hyphen::nothing, Umlaut::one_letter, false);
 }
 
 bool is_plain(std::string_view text) {

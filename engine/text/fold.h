@@ -21,7 +21,7 @@ std::string fold(std::string_view text, Hyphen hyphen = Hyphen::nothing, Umlaut 
 /// The keys of a text: more than one only if it has a hyphen or an umlaut; none if it has no letter.
 std::vector<std::string> fold_keys(std::string_view text);
 
-/// How many bytes of `text` stand for `key`; nothing if the text does not begin with it.
+/// How many bytes of `text` stand for `key`; nothing if the text does not begin with it, not even without its spaces.
 std::optional<std::size_t> covered_by(std::string_view text, std::string_view key);
 
 /// Whether a text is surely its own only key: ASCII without apostrophes and hyphens. Much faster than folding it.

@@ -115,11 +115,16 @@ def _fold_part(part: str) -> str:
 def covered(text: str, key: str) -> int | None:
     """Return how many characters of `text` stand for `key`; None if the text does not begin with it.
 
+    Its spaces count unless it begins with the key only without them.
+
     >>> covered("crème brûlée", "creme br"), covered("삼성", "ㅅㅏㅁㅅ"), covered("t-shirt", "t s"), covered("tea", "b")
     (8, 2, 3, None)
+    >>> covered("x ray", "xr")
+    3
     """
-    ways = [(hyphen, umlauts) for umlauts in (False, True) for hyphen in ("", " ")]
-    return next((length for way in ways if (length := _covered(text, key, *way)) is not None), None)
+    ways = [(hyphen, " ", umlauts) for umlauts in (False, True) for hyphen in ("", " ")]
+    lengths = (_covered(text, key, *way) for way in [*ways, ("", "", False)])
+    return next((length for length in lengths if length is not None), None)
 
 
 def matched(text: str, typed: str) -> int:
@@ -135,10 +140,10 @@ def matched(text: str, typed: str) -> int:
     return next((length for length in alike if length is not None), next(same, len(text)))
 
 
-def _covered(text: str, key: str, hyphen: str, umlauts: bool) -> int | None:
+def _covered(text: str, key: str, hyphen: str, space: str, umlauts: bool) -> int | None:
     folded = ""
     for length, character in enumerate(text):
         if len(folded) >= len(key):
             return length if folded.startswith(key) else None
-        folded += fold(character, hyphen, umlauts=umlauts)
+        folded += space if character == " " else fold(character, hyphen, umlauts=umlauts)
     return len(text) if folded.startswith(key) else None

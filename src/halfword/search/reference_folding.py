@@ -18,6 +18,8 @@ def folded_queries(
 ) -> dict[str, float]:
     """Return the queries that begin with `prefix` only once both are folded, each with log p(typed | the query).
 
+    Beside a query with hyphens the same one with spaces is found, too: `xray` finds `x-ray`, and so `x ray`.
+
     `longer` has the counts of those that begin with it as typed. If they are many, and typed as often as all that is
     found, nothing is.
     """
@@ -28,6 +30,7 @@ def folded_queries(
         folded = [query for _, own, query in alike if own != query]
         plain = [query for _, own, query in alike if own == query and key != prefix]
         found.update(folded[: options.count], plain[: options.count])
+    found |= {spaced for query in found if (spaced := query.replace("-", " ")) in counts}
     readings = {query: log_folded(query, prefix, policy) for query in found if not query.startswith(prefix)}
     weights = {query: counts[query] * math.exp(log_reading) for query, log_reading in readings.items()}
     best = sorted(weights, key=lambda query: (-weights[query], query))[: options.count]
