@@ -316,7 +316,7 @@ Answer Completer::show(const Request& request, std::vector<Branch> branches, con
   }
   const double asked = request.options.min_probability;
   const bool everything = (asked < 0.0 ? policy_.min_probability : asked) == 0.0;
-  if (request.options.fold && !everything) merge_spellings(proposals.list(), scores);
+  if (request.options.fold && !everything) merge_spellings(request.typed, proposals.list(), scores);
   std::vector<Completion> shown =
       select({request, proposals, branches.front().features, scores, live, companions_}, policy_, ranker_->words());
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, shown);

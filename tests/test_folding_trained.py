@@ -87,6 +87,7 @@ def test_what_differs_in_accents_alone_is_shown_once_as_most_people_write_it(tmp
     assert model.complete("cre").texts.count("crème brûlée") == 1
     assert "creme brulee" not in model.complete("creme br").texts
     assert [text for text in model.complete("p").texts if text.startswith(("pat", "pât"))] == ["pate"]
+    assert [text for text in model.complete("pâ").texts if text.startswith(("pat", "pât"))] == ["pâte"]  # as typed
     assert "creme brulee" in model.complete("creme br", fold=False).texts
     assert {"creme brulee", "crème brûlée"} <= set(model.complete("cre", min_probability=0.0).texts)
 

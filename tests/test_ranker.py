@@ -9,7 +9,18 @@ import pytest
 from halfword.data.sessions import TypedRow
 from halfword.search.model import import_engine
 from halfword.training.offers import Offers, asked_again, join
-from halfword.training.ranker import RankerWeights, _forward, _gradients, cross_entropy, feature_place, fit, quality
+from halfword.training.ranker import (
+    _PENALTIES,
+    RankerWeights,
+    _forward,
+    _gradients,
+    _is_as_good,
+    _order,
+    cross_entropy,
+    feature_place,
+    fit,
+    qualities,
+)
 
 FEATURES = len(import_engine().feature_names())
 
@@ -67,7 +78,22 @@ def test_few_rows_stay_near_the_weights_that_ship() -> None:
 def test_quality_rewards_the_better_order() -> None:
     offers = made_up(200)
     fitted = fit(RankerWeights.read(), offers)
-    assert quality(fitted, offers, 0.0) > quality(RankerWeights.read(), offers, 0.0)
+    assert qualities(fitted, offers, 0.0).mean() > qualities(RankerWeights.read(), offers, 0.0).mean()
+
+
+@pytest.mark.parametrize("better", [0, 3, 40])  # rows, of 200, whose answers are in a better order
+def test_short_answers_come_first_only_if_more_than_chance_speaks_for_it(better: int) -> None:
+    best = np.concatenate([np.ones(better), np.full(200 - better, 0.5)])
+    assert _is_as_good(np.full(200, 0.5), best, 2.0) is (better < 40)
+    assert _is_as_good(np.full(200, 0.5), best, 0.0) is (better == 0)
+
+
+def test_the_least_length_penalty_is_taken_that_is_as_good_as_any() -> None:
+    weights, offers = RankerWeights.read(), made_up(200)
+    means = {penalty: qualities(weights, offers, penalty).mean() for penalty in _PENALTIES}
+    best = max(means.values())
+    assert means[_order(weights, offers, 0.0)] == best
+    assert _order(weights, offers, 1e9) == 0.0
 
 
 def test_offers_can_be_joined_and_parted() -> None:

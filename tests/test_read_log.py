@@ -397,6 +397,8 @@ def test_a_file_that_cannot_be_understood_is_one_line(tmp_path: Path, name: str,
     [
         ("search_keywords,product,results_count", "new york,map,3", {"query": 0}),
         ("site.searchTerm,query_time,query_count", "new york,2024-05-01 10:00,3", {"query": 0, "time": 1}),
+        ("usuario,fecha,Término de búsqueda", "v1,2024-05-01 10:00,new york", {"user": 0, "time": 1, "query": 2}),
+        ("mot-clé,pays", "new york,fr", {"query": 0}),
         ("visitor-key,searchedAt,term", "v1,yesterday,new york", {"user": 0, "time": 1, "query": 2}),
         ("anonymous_user,when,query", "v1,2018-07-30 10:00,new york", {"user": 0, "time": 1, "query": 2}),
         ("clicked_at,searched_at,query", "x,y,new york", {"query": 2}),  # which of the two is not known

@@ -47,12 +47,15 @@ bool is_ascii(std::string_view text) {
 
 }  // namespace
 
-void merge_spellings(const std::vector<Proposal>& proposals, std::vector<double>& scores) {
+void merge_spellings(std::string_view typed, const std::vector<Proposal>& proposals, std::vector<double>& scores) {
   if (std::all_of(proposals.begin(), proposals.end(), [](const Proposal& each) { return is_ascii(each.text); })) return;
   std::vector<std::string> keys;
   for (const Proposal& each : proposals) keys.push_back(fold(each.text));
   const std::vector<double> given = scores;
+  const bool has_accents = !is_ascii(typed);
+  const auto goes_on = [&](const Proposal& each) { return each.count > 0.0 && each.text.starts_with(typed); };
   const auto is_better = [&](std::size_t one, std::size_t other) {
+    if (has_accents && goes_on(proposals[one]) != goes_on(proposals[other])) return goes_on(proposals[one]);
     const double difference = proposals[one].count - proposals[other].count;
     if (difference != 0.0) return difference > 0.0;
     return given[one] != given[other] ? given[one] > given[other] : one < other;

@@ -10,9 +10,10 @@
 namespace halfword {
 
 /// Make one of proposals that differ in accents or other letters that people do not tell apart: the one that most
-/// people typed takes the probability of the others, whose scores become no number. Signs of ASCII alone make no
-/// difference that is looked at here.
-void merge_spellings(const std::vector<Proposal>& proposals, std::vector<double>& scores);
+/// people typed takes the probability of the others, whose scores become no number. Who types accents means them: then
+/// a known query that goes on from `typed` as it is comes first. Signs of ASCII alone make no difference that is looked
+/// at here.
+void merge_spellings(std::string_view typed, const std::vector<Proposal>& proposals, std::vector<double>& scores);
 
 /// A text without what different people write differently: accents and capitals (its key), spaces, ASCII punctuation,
 /// and the plural of a word.

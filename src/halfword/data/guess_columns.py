@@ -14,7 +14,8 @@ FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
     "query": "query q search search_query search_term search_terms searchterm keyword keywords term terms query_text "
     "query_string search_string search_phrase search_text phrase suchbegriff suchbegriffe suchanfrage suchwort requête "
-    "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht",
+    "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht "
+    "término termino terme termo",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id customer_id "
     "customer client kunde kundennummer nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time datum zeit zeitpunkt "
@@ -22,10 +23,14 @@ KNOWN_NAMES = {
     "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",
 }
 _CATALOGUE = "title name product_name product"  # which may be asked for where nothing else is
-# Other names are known by their words: that of a query has one of these and ends so, that of a time ends so, that of a
-# user has one of these and signs alone.
-_QUERY_WORDS = "search searched query keyword keywords"
+# Other names are known by their words: that of a query has one of these, and ends so or (`término de búsqueda`) begins
+# so; that of a time ends so, that of a user has one of these and signs alone.
+_QUERY_WORDS = (
+    "search searched query keyword keywords búsqueda busqueda buscado buscada clave recherche recherché clé cle "
+    "ricerca chiave pesquisa busca chave"
+)
 _QUERY_ENDS = "query queries term terms keyword keywords phrase text string input value"
+_QUERY_BEGINS = "término termino texto palabra terme texte mot mots termine testo parola termo palavra"
 _TIME_ENDS = "time timestamp date datetime ts at fecha hora zeit datum horodatage heure tijd"
 _USER_WORDS = "user visitor session sesion sesión sitzung séance seance client customer anonymous anon"
 _USER_SIGNS = "id uid key hash number no nr token cookie"
@@ -106,7 +111,9 @@ def _guess_alone(field_name: str, places: Sequence[int], reason: str, found: Col
 
 def _is_of_query(name: str) -> bool:
     words = _words(name)
-    return words[-1:] != [] and words[-1] in _QUERY_ENDS.split() and not set(words).isdisjoint(_QUERY_WORDS.split())
+    if set(words).isdisjoint(_QUERY_WORDS.split()):
+        return False
+    return words[-1] in _QUERY_ENDS.split() or words[0] in _QUERY_BEGINS.split()
 
 
 def _is_of_user(name: str) -> bool:
@@ -129,7 +136,7 @@ def _words(name: str) -> list[str]:
     >>> _words("searchedAt"), _words("visitor-id"), _words("event.TIME")
     (['searched', 'at'], ['visitor', 'id'], ['event', 'time'])
     """
-    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[^\W\d_][^\WA-Z_]*", name)]
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![^\WA-Z\d_])|[^\W\d_][^\WA-Z_]*", name)]
 
 
 def columns_by_content(

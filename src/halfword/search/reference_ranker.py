@@ -358,7 +358,7 @@ class PlainPipeline:
         proposals, scores, corrected = self._joined(prefix, session, page)
         least = self.policy.min_probability if options.min_probability is None else options.min_probability
         if options.fold and least > 0:
-            scores = merge_spellings(scores, lambda text: proposals[text].count)
+            scores = merge_spellings(prefix, scores, lambda text: proposals[text].count)
         shown = select(
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,

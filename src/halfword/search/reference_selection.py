@@ -56,18 +56,29 @@ def _is_long(word: str) -> bool:
     return len(word.encode()) >= _SHORTEST_PLURAL
 
 
-def merge_spellings(scores: Mapping[str, float], count_of: Callable[[str], float]) -> dict[str, float]:
+def merge_spellings(
+    typed: str, scores: Mapping[str, float], count_of: Callable[[str], float | None]
+) -> dict[str, float]:
     """Return the scores with one text of those that differ in accents or other letters that people do not tell apart.
 
-    It is the one that most people typed. Signs of ASCII alone make no difference that is looked at here.
+    It is the one that most people typed. Who types accents means them: then a known query that goes on from what was
+    typed comes first. Signs of ASCII alone make no difference that is looked at here.
 
-    >>> merge_spellings({"noel": -1.0, "noël": -1.0, "t-shirt": -2.0, "tshirt": -3.0}, {"noel": 1, "noël": 2}.get)
+    >>> scores = {"noel": -1.0, "noël": -1.0, "t-shirt": -2.0, "tshirt": -3.0}
+    >>> merge_spellings("no", scores, {"noel": 1, "noël": 2}.get)
     {'noël': -0.3068528194400547, 't-shirt': -2.0, 'tshirt': -3.0}
+    >>> list(merge_spellings("noë", scores, {"noel": 2, "noël": 1}.get))
+    ['noël', 't-shirt', 'tshirt']
     """
+
+    def rank(text: str) -> tuple[bool, float, float]:
+        count = count_of(text) or 0
+        return not typed.isascii() and count > 0 and text.startswith(typed), count, scores[text]
+
     merged = dict(scores)
     for text in scores:
         same = [other for other in scores if fold(other) == fold(text)]
-        best = max(same, key=lambda other: (count_of(other) or 0, scores[other]))
+        best = max(same, key=rank)
         if text != best and not (text.isascii() and best.isascii()):
             merged[best] = float(np.logaddexp(merged[best], merged.pop(text)))
     return merged

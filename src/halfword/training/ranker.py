@@ -10,6 +10,7 @@ sessions change nothing for other requests.
 """
 
 import json
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -57,6 +58,7 @@ _SESSION_RATE = 5e-3
 _SESSION_CLOSENESS = 1.0
 _SESSION_PRIOR = 2_000.0  # rows with a context that count as much as the sessions of public logs
 _PENALTIES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)  # nats per added character
+_CHANCE = 2.0  # standard errors that a difference may have by chance, nineteen times of twenty
 _PARTIAL_WORTH = 0.5  # of PMRR beside MRR, when the order of the answers is chosen
 _SHOWN = 10
 _FITTED = ("linear", "hidden", "hidden_bias", "output", "none")
@@ -138,10 +140,12 @@ class RankerWeights:
         return {f"{part}.{name}": Array("F32", value.astype("<f4").tobytes()) for name, value in values.items()}
 
 
-def fit_ranker(path: Path, typed: Sequence[TypedRow], prior: RankerWeights) -> tuple[dict[str, Array], Policy]:
+def fit_ranker(
+    path: Path, typed: Sequence[TypedRow], prior: RankerWeights, *, small_site: bool = False
+) -> tuple[dict[str, Array], Policy]:
     """Return the weights of the ranker of a model file, without and with a context, and the policy, fitted to rows."""
     with threadpool_limits(1, "blas"):  # the products are small: threads would only wait for each other
-        return _fitted(path, typed, prior)
+        return _fitted(path, typed, prior, _CHANCE if small_site else 0.0)
 
 
 def prior_of(table: QueryTable) -> RankerWeights:
@@ -149,7 +153,9 @@ def prior_of(table: QueryTable) -> RankerWeights:
     return RankerWeights.read(part="few" if is_small_site(table) else "weights")
 
 
-def _fitted(path: Path, typed: Sequence[TypedRow], prior: RankerWeights) -> tuple[dict[str, Array], Policy]:
+def _fitted(
+    path: Path, typed: Sequence[TypedRow], prior: RankerWeights, chance: float
+) -> tuple[dict[str, Array], Policy]:
     model = load(path, cache=False)
     rows = sample_rows(typed, ASKED)
     if not rows:
@@ -162,7 +168,7 @@ def _fitted(path: Path, typed: Sequence[TypedRow], prior: RankerWeights) -> tupl
     closeness = _CLOSENESS * (1 + _FEW / len(rows))
     closeness *= (len(asked) + len(elsewhere)) / len(rows)  # the prefixes of a row are alike
     weights = fit(start, join([offers, collect(model, elsewhere)]), closeness=closeness)
-    penalty = model.policy.length_penalty if len(asked) < FEWEST else _order(weights, offers)
+    penalty = model.policy.length_penalty if len(asked) < FEWEST else _order(weights, offers, chance)
     policy = replace(model.policy, length_penalty=penalty)
     arrays = weights.arrays() | _in_sessions(weights, model, rows).arrays("ranker.session")
     return arrays, fit_shown(policy, weights, join([offers, _elsewhere(model, alone)]), len(alone))
@@ -333,21 +339,33 @@ def cross_entropy(weights: RankerWeights, offers: Offers) -> float:
     return float(-(made.log_probabilities[offers.whole].sum() + made.log_none[~found].sum()) / len(offers))
 
 
-def _order(weights: RankerWeights, offers: Offers) -> float:
-    """Return the length penalty under which the answers are in the best order."""
-    return max(_PENALTIES, key=lambda penalty: quality(weights, offers, penalty))
+def _order(weights: RankerWeights, offers: Offers, chance: float) -> float:
+    """Return the least length penalty that is as good as the best one, but for so many standard errors.
+
+    A penalty puts frequent long queries below rare short ones. Whoever knows the queries of a small site sees that, so
+    there it must be better by more than chance explains.
+    """
+    scored = {penalty: qualities(weights, offers, penalty) for penalty in _PENALTIES}
+    best = max(scored.values(), key=lambda each: float(each.sum()))
+    return min(penalty for penalty, each in scored.items() if _is_as_good(each, best, chance))
 
 
-def quality(weights: RankerWeights, offers: Offers, penalty: float) -> float:
-    """Return how well the answers are ordered: MRR, and half of PMRR."""
+def _is_as_good(one: np.ndarray, best: np.ndarray, chance: float) -> bool:
+    """Tell whether the qualities of rows are no worse than the best ones by more than so many standard errors."""
+    lost = best - one
+    return float(lost.mean()) <= chance * float(lost.std()) / math.sqrt(max(len(lost), 1))
+
+
+def qualities(weights: RankerWeights, offers: Offers, penalty: float) -> np.ndarray:
+    """Return how well the answers to each row are ordered: the reciprocal rank, and half of that by a first part."""
     scores = _forward(weights, offers).log_probabilities
     keys = scores - penalty * offers.features[:, feature_place("added_characters")]
-    total = 0.0
-    for begin, end in zip(offers.first[:-1], offers.first[1:], strict=True):
+    found = np.zeros(len(offers))
+    for row, (begin, end) in enumerate(zip(offers.first[:-1], offers.first[1:], strict=True)):
         best = begin + np.argsort(-scores[begin:end], kind="stable")[:_SHOWN]
         shown = best[np.argsort(-keys[best], kind="stable")]
-        total += _reciprocal(offers.whole[shown]) + _PARTIAL_WORTH * _reciprocal(offers.partial[shown])
-    return total / max(len(offers), 1)
+        found[row] = _reciprocal(offers.whole[shown]) + _PARTIAL_WORTH * _reciprocal(offers.partial[shown])
+    return found
 
 
 def _reciprocal(right: np.ndarray) -> float:

@@ -362,6 +362,7 @@ def _ranked(
     from halfword.training.network_reading import fit_network_reading
     from halfword.training.ranker import fit_ranker, prior_of
     from halfword.training.showing import for_log
+    from halfword.training.small_site import is_small_site
 
     progress(Event("learning typing mistakes"))
     channel = learn_channel(data)
@@ -379,7 +380,7 @@ def _ranked(
     rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
     if card.parts.network is not None and card.parts.ngram is not None:
         policy = fit_network_reading(write_unfitted, policy, list(queries_of(rows)))
-    weights, policy = fit_ranker(write_unfitted(policy), rows, prior)
+    weights, policy = fit_ranker(write_unfitted(policy), rows, prior, small_site=is_small_site(table))
     policy = for_log(policy, table)
     arrays = arrays | weights
     progress(Event("fitting the belief in corrections"))
