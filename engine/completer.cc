@@ -220,20 +220,28 @@ std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool 
   return found;
 }
 
+/// Known queries that go on from another text than the typed one.
+void Completer::add_begun(std::string_view text, std::vector<FoundQuery>& found) const {
+  const auto most = static_cast<std::size_t>(policy_.reordered_count);
+  for (TypedQuery& each : popular_->most_typed(text, most, false).queries) {
+    found.push_back({std::move(each.text), static_cast<double>(each.count), text.size()});
+  }
+}
+
 /// Known queries that do not go on from a text: they have its words elsewhere, or it is inside a word of theirs. If
-/// there are none, a space was typed too early.
+/// there are none, a space was typed too early, or one of its words is in the other number.
 std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds) const {
   std::vector<FoundQuery> found;
   if (other_order_) found = found_by_words(text, folds);
   for (FoundQuery& each : find_inside(*popular_, text, policy_, folds)) found.push_back(std::move(each));
-  const auto most = static_cast<std::size_t>(policy_.reordered_count);
-  if (found.empty() && text.ends_with(' ')) {
-    const std::string_view begun(text.data(), text.size() - 1);
-    for (TypedQuery& each : popular_->most_typed(begun, most, false).queries) {
-      found.push_back({std::move(each.text), static_cast<double>(each.count), begun.size()});
+  if (found.empty() && text.ends_with(' ')) add_begun(std::string_view(text).substr(0, text.size() - 1), found);
+  if (found.empty() && other_order_ && policy_.reordered_inflected > 0.0) {
+    for (const std::string& other : in_other_number(text)) {
+      for (FoundQuery& each : other_order_->find(other, policy_, folds)) found.push_back(std::move(each));
+      add_begun(other, found);
     }
   }
-  keep_most_typed(found, most);
+  keep_most_typed(found, static_cast<std::size_t>(policy_.reordered_count));
   return found;
 }
 

@@ -168,6 +168,18 @@ def test_a_plural_finds_a_query_that_is_the_singular(tmp_path: Path) -> None:
     assert found.index("nurse") < found.index("dental nurse")
 
 
+def test_words_in_the_other_number_are_found_where_nothing_else_is(tmp_path: Path) -> None:
+    counts = {"psychology courses": 9, "graduation gown hire": 5, "nurse jobs": 4, "course fees": 3, "gowns": 2}
+    policy = replace(SHOWS_ALL, reordered_inflected=1.0)
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy)
+    model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
+    for typed, first in {"course psychology": "psychology courses", "gowns gradu": "graduation gown hire"}.items():
+        assert next(each.text for each in model.complete(typed, ANY) if each.text in counts) == first
+    (jobs,) = (each for each in model.complete("nurses jo", ANY) if each.text in counts)
+    assert (jobs.text, jobs.matched) == ("nurse jobs", len("nurse jo"))
+    assert "psychology courses" not in model.complete("fees psychology", ANY).texts
+
+
 def test_a_space_that_was_typed_too_early_is_left_out_where_nothing_else_is_found(tmp_path: Path) -> None:
     model = model_of(tmp_path, {"tickets": 9, "tickets online": 5, "ticket": 2, "museum shop": 3, "shopping": 4})
     (tickets, online) = (each for each in model.complete("ticket ", ANY) if each.source == "popular")

@@ -78,6 +78,18 @@ std::string singular_form(std::string_view text) {
   return std::string(text.substr(0, begin)) + word;
 }
 
+std::vector<std::string> in_other_number(std::string_view text) {
+  std::vector<std::string> texts;
+  for (std::size_t begin = 0, end = 0; (end = text.find(' ', begin)) != std::string_view::npos; begin = end + 1) {
+    const std::string_view word = text.substr(begin, end - begin);
+    std::string other(word);
+    make_singular(other);
+    if (other == word) other += 's';
+    texts.push_back(std::string(text.substr(0, begin)).append(other).append(text.substr(end)));
+  }
+  return texts;
+}
+
 std::string plain_form(std::string_view text) {
   const std::string key = is_plain(text) ? std::string() : fold(text, Hyphen::space);
   const std::string_view written = is_plain(text) ? text : std::string_view(key);

@@ -24,6 +24,9 @@ std::string plain_form(std::string_view text);
 /// A text whose last word has lost the ending of a plural, if it has one.
 std::string singular_form(std::string_view text);
 
+/// The texts with one of the words before the last in the other number: `courses psychology` for `course psychology`.
+std::vector<std::string> in_other_number(std::string_view text);
+
 /// Which texts were shown already, but for near-duplicates.
 class Shown {
  public:

@@ -72,6 +72,7 @@ struct Policy {
   double reordered_most_begun{};
   double reordered_count{};
   double reordered_fewest_characters{};
+  double reordered_inflected{};
   double reordered_corrections{};
   double inside_most_queries{};
   double inside_fewest_typed{};

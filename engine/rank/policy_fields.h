@@ -71,6 +71,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"reordered_most_begun", &Policy::reordered_most_begun},
     PolicyField{"reordered_count", &Policy::reordered_count},
     PolicyField{"reordered_fewest_characters", &Policy::reordered_fewest_characters},
+    PolicyField{"reordered_inflected", &Policy::reordered_inflected},
     PolicyField{"reordered_corrections", &Policy::reordered_corrections},
     PolicyField{"inside_most_queries", &Policy::inside_most_queries},
     PolicyField{"inside_fewest_typed", &Policy::inside_fewest_typed},

@@ -103,6 +103,7 @@ export const POLICY = {
   reordered_most_begun: [8.0, 0.0, 1000.0],
   reordered_count: [3.0, 0.0, 100.0],
   reordered_fewest_characters: [1.0, 1.0, 100.0],
+  reordered_inflected: [0.0, 0.0, 1.0],
   reordered_corrections: [0.0, 0.0, 100.0],
   inside_most_queries: [0.0, 0.0, 100000.0],
   inside_fewest_typed: [5.0, 1.0, 1000.0],

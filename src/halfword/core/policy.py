@@ -88,6 +88,7 @@ class Policy:
     reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
     reordered_count: float = 3.0  # queries that are offered
     reordered_fewest_characters: float = 1.0  # that must be typed
+    reordered_inflected: float = 0.0  # 1: where nothing else is found, words before the last in the other number, too
     reordered_corrections: float = 0.0  # corrections whose words are looked for in another order, too
     inside_most_queries: float = 0.0  # that an index may have to look for the typed letters inside words (small sites)
     inside_fewest_typed: float = 5.0  # bytes that must be typed for that,
@@ -199,6 +200,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "reordered_most_checked": (0.0, 1e6),
     "reordered_most_begun": (0.0, 1000.0),
     "reordered_count": (0.0, 100.0),
+    "reordered_inflected": (0.0, 1.0),
     "reordered_fewest_characters": (1.0, 100.0),
     "reordered_corrections": (0.0, 100.0),
     "inside_most_queries": (0.0, 1e5),

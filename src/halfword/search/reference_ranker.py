@@ -59,7 +59,7 @@ from halfword.search.reference_folding import Readings, folded_queries
 from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 from halfword.search.reference_pinyin import PlainPinyin
-from halfword.search.reference_selection import merge_spellings, select, singular_form
+from halfword.search.reference_selection import in_other_number, merge_spellings, select, singular_form
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
@@ -433,11 +433,17 @@ class PlainPipeline:
                 ways.append(self.other_order.find(f"{singular} ", folds=folds))
                 ways.append({query: len(singular) for query in self.counts if query == singular})
         if not any(ways) and prefix.endswith(" "):  # it was typed too early
-            begun = prefix[:-1]
-            ways.append({query: len(begun) for query in self.counts if query.startswith(begun) and query != begun})
+            ways.append(self._going_on(prefix[:-1]))
+        if not any(ways) and self.other_order is not None and self.policy.reordered_inflected > 0:
+            others = in_other_number(prefix)
+            ways += [self.other_order.find(other, folds=folds) for other in others] + list(map(self._going_on, others))
         known = {query: max(way.get(query, 0) for way in ways) for way in ways for query in way}
         most_typed = sorted(known, key=lambda query: (-self.counts[query], query.encode()))
         return {query: known[query] for query in most_typed[: int(self.policy.reordered_count)]}
+
+    def _going_on(self, begun: str) -> dict[str, int]:
+        """Return known queries that go on from another text than the typed one, and how much of each that is."""
+        return {query: len(begun) for query in self.counts if query.startswith(begun) and query != begun}
 
     def _add_pinyin(
         self, prefix: str, options: SearchOptions, found: dict[str, Proposal], chances: dict[str, float], none: float

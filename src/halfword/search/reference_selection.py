@@ -39,6 +39,17 @@ def singular_form(text: str) -> str:
     return " ".join([*before, _singular(word)])
 
 
+def in_other_number(text: str) -> list[str]:
+    """Return the texts with one of the words before the last in the other number.
+
+    >>> in_other_number("course psychology"), in_other_number("gowns red "), in_other_number("news")
+    (['courses psychology'], ['gown red ', 'gowns reds '], [])
+    """
+    *words, _ = text.split(" ")
+    others = [singular if (singular := _singular(word)) != word else f"{word}s" for word in words]
+    return [" ".join([*words[:place], other, *text.split(" ")[place + 1 :]]) for place, other in enumerate(others)]
+
+
 def _plain_word(word: str) -> str:
     return _singular(_PUNCTUATION.sub("", word))
 

@@ -153,6 +153,7 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
         other_known_factor=_ELSEWHERE,
         reordered_most_queries=_MANY,
         reordered_count=policy.page,
+        reordered_inflected=1.0,
         reordered_fewest_characters=_FEWEST_LETTERS,
         reordered_corrections=policy.corrected_most_completed,
         reordered_log_probability=max(policy.reordered_log_probability, log(max(_REORDERED * again, _NO_PROPOSAL))),
