@@ -40,7 +40,7 @@ SOBER = replace(
     counts_believed=3.0,
 )
 # The plain search reads one hypothesis at a time, and mostly has no memory.
-UNLIMITED = replace(SOBER, read_limit_base=1e6, network_min_probability=0.0)
+UNLIMITED = replace(SOBER, read_limit_base=1e6, network_min_probability=0.0, search_min_probability=0.0)
 ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_factor=0.0, known_surplus_factor=0.5)
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
@@ -108,16 +108,23 @@ def with_copying(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return model, plain, lambda: search.closest_call
 
 
-@pytest.fixture(scope="module", params=[0.0, 0.02, 0.2, 1.0])
+LEAST = [(0.0, 0.0, 0.0), (0.02, 0.0, 0.0), (0.2, 0.1, 0.0), (1.0, 0.1, 1.0), (0.0, 0.03, 0.3), (0.2, 0.3, 0.9)]
+
+
+@pytest.fixture(scope="module", params=LEAST)
 def with_memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline over popularity, network and memory, which reads what is unlikely alone."""
-    policy = replace(UNLIMITED, enough_repeats=1e9, many_queries=1e6, network_min_probability=request.param)
+    by_network, least, found = request.param
+    policy = replace(UNLIMITED, enough_repeats=1e9, many_queries=1e6, network_min_probability=by_network)
+    policy = replace(policy, search_min_probability=least, search_least_found=found)
     weights = {"mixture.network_weight": [0.2 + 0.02 * kind for kind in range(32)]}
     toy = Toy(parts=PARTS, counts=QUERIES, spread=0.7, policy=policy, background_words=BACKGROUND, arrays=weights)
     path = write_toy(tmp_path_factory.mktemp("memory") / "memory.halfword", toy)
     model = load(path, precision="fp32", cache=False)
     segment = model._engine.segment_best
-    search = PlainNeural(path, segment, memory=PlainMemory(path), network_least=request.param)
+    search = PlainNeural(
+        path, segment, memory=PlainMemory(path), network_least=by_network, least=least, least_found=found
+    )
     plain = PlainPipeline(QUERIES, search.complete, ranker_of(path), policy, words_of(QUERIES))
     return model, plain, lambda: search.closest_call
 
@@ -276,7 +283,7 @@ def test_the_engine_equals_the_plain_pipeline(prefix: str, options: SearchOption
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(prefix=PREFIXES, options=OPTIONS)
-def test_the_engine_equals_the_plain_pipeline_where_the_memory_reads_what_is_unlikely(
+def test_the_engine_equals_the_plain_pipeline_where_what_is_unlikely_is_read_by_the_memory_or_not_followed(
     prefix: str, options: SearchOptions, with_memory: Pair
 ) -> None:
     assert_same(with_memory, prefix, replace(options, haste=None))

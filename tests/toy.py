@@ -36,7 +36,14 @@ SPECIALS = ["<unk>", "<s>", "</s>"]
 PIECES = ["▁", "a", "b", "c", "d", "▁a", "▁ab", "ab", "abc", "▁b", "bc", "cd", "bcd", "▁cab", "da", "▁d", "é", "한국"]
 COUNTS = {"ab": 9, "ab cab": 5, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2}
 MEMORY = NgramOptions(order=4)
-SHOWS_ALL = replace(DEFAULT_POLICY, min_probability=0.0, invented_min_probability=0.0, often_typed=0.0, known_typed=0.0)
+SHOWS_ALL = replace(
+    DEFAULT_POLICY,
+    min_probability=0.0,
+    invented_min_probability=0.0,
+    often_typed=0.0,
+    known_typed=0.0,
+    search_min_probability=0.0,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

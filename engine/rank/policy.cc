@@ -36,6 +36,8 @@ Effort effort_for(const Policy& policy, const SearchOptions& options, const Pref
   effort.with_network = !alone && !(knows_enough && has_memory_alone && options.conditional);
   effort.options.beam = beam_for(policy, options.beam, distinct);
   effort.options.haste = by_queries(policy, distinct, policy.haste_none, policy.haste_few, policy.haste_many);
+  effort.limits.least = std::log(policy.search_min_probability);
+  effort.limits.least_found = std::log(policy.search_least_found);
   if (effort.with_network) {
     effort.limits.network_least = std::log(policy.network_min_probability);
     // Few searches are that long, but one that takes twice as long as the others is one that a user waits for.

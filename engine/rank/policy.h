@@ -22,6 +22,8 @@ struct Policy {
   double read_limit_per_beam{};
   // Whether the network is asked.
   double network_min_probability{};
+  double search_min_probability{};
+  double search_least_found{};
   double enough_repeats{};
   // The search, the other sources and their limits.
   double longest_searched{};

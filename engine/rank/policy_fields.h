@@ -25,6 +25,8 @@ inline constexpr std::array policy_fields{
     PolicyField{"read_limit_base", &Policy::read_limit_base},
     PolicyField{"read_limit_per_beam", &Policy::read_limit_per_beam},
     PolicyField{"network_min_probability", &Policy::network_min_probability},
+    PolicyField{"search_min_probability", &Policy::search_min_probability},
+    PolicyField{"search_least_found", &Policy::search_least_found},
     PolicyField{"enough_repeats", &Policy::enough_repeats},
     PolicyField{"longest_searched", &Policy::longest_searched},
     PolicyField{"surplus_factor", &Policy::surplus_factor},

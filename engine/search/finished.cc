@@ -62,6 +62,12 @@ void Finished::raise(double from, double score) {
   if (best_.size() == count_) bound_ = best_.front();
 }
 
+double Finished::log_probability() const {
+  double sum = -std::numeric_limits<double>::infinity();
+  for (const Entry& entry : entries_) sum = log_add(sum, entry.sum);
+  return sum;
+}
+
 std::vector<Completion> Finished::rank(std::size_t count, bool merge, double mass, double floor) const {
   const auto score_of = [&](const Entry& entry) { return merge ? entry.sum : entry.best; };
   std::vector<const Entry*> best;

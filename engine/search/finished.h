@@ -21,6 +21,12 @@ class Finished {
 
   void add(std::string_view text, double score);
 
+  /// How many texts there are.
+  std::size_t size() const { return entries_.size(); }
+
+  /// Log of the probability that they have together.
+  double log_probability() const;
+
   /// What a further text must score to be among the best; anything will do while there are too few.
   double bound() const { return bound_; }
 

@@ -20,6 +20,8 @@ std::string key_of(std::span<const Reading> readings, const SearchOptions& optio
   append(limits.surplus);
   append(limits.most_read);
   append(limits.network_least);
+  append(limits.least);
+  append(limits.least_found);
   append(options.count);
   append(options.beam);
   append(options.retrace);

@@ -61,7 +61,6 @@ class Search {
         frontier_(buffers.frontier),
         rows_(buffers.rows),
         finished_(buffers.finished) {
-    finished_.reset(options.count);
     escaped_.reserve(readings.size());  // starts point into these texts
     for (const Reading& reading : readings) {
       escaped_.push_back(escape(reading.text));
@@ -77,24 +76,8 @@ class Search {
     result_.cost.pieces_read = reader_.pieces_read();
     result_.timed_out = !read;
     if (!read) return std::move(result_);
-    seed();
-    for (std::size_t length = next_length(); length > 0; length = next_length()) {
-      const Child& best = frontier_.best(length);
-      if (best.score < bound() && !crowded()) break;
-      if (best.score < bound() || !may_answer(best)) {
-        drop(frontier_.take(length));
-        continue;
-      }
-      if (best.row == Child::unread) {
-        if (read_ >= limits_.most_read && options_.prune) {
-          drop(frontier_.take(length));
-          continue;
-        }
-        if (!in_time()) break;
-        read_on(length);
-      }
-      take(length);
-    }
+    look(limits_.least);
+    if (!result_.timed_out && finds_little()) look(lowest);
     const std::size_t count = options_.count + limits_.surplus;
     result_.completions = finished_.rank(count, options_.merge, options_.conditional ? mass_ : 0.0, floor_);
     result_.log_probability = mass_;
@@ -105,6 +88,7 @@ class Search {
   }
 
  private:
+  void look(double least_share);
   double mass_of(std::uint32_t start);
   void seed();
   void harvest(const Hypothesis& hypothesis);
@@ -112,7 +96,8 @@ class Search {
   void read_on(std::size_t length);
   void take(std::size_t length);
   void expand_all(std::uint32_t parent, std::size_t length);
-  void expand_start(std::uint32_t start);
+  void expand(std::uint32_t start);
+  void expand_tail(std::uint32_t start);
   void offer_children(std::uint32_t parent, std::size_t length);
   void drop(const Child& child);
   const std::string& text_of(const Hypothesis& hypothesis) const;
@@ -125,8 +110,14 @@ class Search {
   /// The length of the child whose turn it is; 0 when none waits.
   std::size_t next_length() const { return crowded() ? frontier_.shortest_length() : frontier_.best_length(); }
 
-  /// What a further text must score to be an answer.
-  double bound() const { return options_.prune ? std::max(finished_.bound(), floor_) : lowest; }
+  /// Whether so little is likely that what is unlikely may be wanted.
+  bool finds_little() const {
+    return least_ > lowest && options_.prune && finished_.size() < options_.count &&
+           finished_.log_probability() < mass_ + limits_.least_found;
+  }
+
+  /// What a further text must score to be an answer that is worth looking for.
+  double bound() const { return options_.prune ? std::max({finished_.bound(), floor_, least_}) : lowest; }
 
   /// Whether the network reads a child, where there is one.
   bool asks_network(const Child& child) const { return child.score >= mass_ + network_least_; }
@@ -153,7 +144,33 @@ class Search {
   std::size_t read_ = 0;   // hypotheses, remembered or not, beyond those of the prefix
   double mass_ = lowest;   // log of the probability of the prefix: the sum over all starts
   double floor_ = lowest;  // the least score that min_probability lets pass
+  double least_ = lowest;  // the least score of what is followed
 };
+
+/// Take the best of all hypotheses until none can be an answer any more, or none has the least share of the prefix's
+/// probability.
+void Search::look(double least_share) {
+  seed();
+  least_ = mass_ + least_share;
+  for (std::uint32_t start = 0; start < starts_.size(); ++start) expand(start);
+  for (std::size_t length = next_length(); length > 0; length = next_length()) {
+    const Child& best = frontier_.best(length);
+    if (best.score < bound() && !crowded()) break;
+    if (best.score < bound() || !may_answer(best)) {
+      drop(frontier_.take(length));
+      continue;
+    }
+    if (best.row == Child::unread) {
+      if (read_ >= limits_.most_read && options_.prune) {
+        drop(frontier_.take(length));
+        continue;
+      }
+      if (!in_time()) break;
+      read_on(length);
+    }
+    take(length);
+  }
+}
 
 /// The log-probability of all texts that go through a start.
 double Search::mass_of(std::uint32_t start) {
@@ -163,13 +180,16 @@ double Search::mass_of(std::uint32_t start) {
   return from.score + reader_.weigh(start, pieces_.beginning_with(from.tail), buffers_.allowed[start]);
 }
 
-/// Make every start a hypothesis, and let its children wait.
+/// Make every start a hypothesis.
 void Search::seed() {
   std::vector<Hypothesis>& hypotheses = buffers_.hypotheses;
   hypotheses.clear();
+  finished_.reset(options_.count);
   frontier_.reset(options_.beam);
   rows_.reset(starts_.size(), reader_.read_together());
   grow(buffers_.allowed, starts_.size());
+  read_ = 0;
+  mass_ = lowest;
   for (std::uint32_t start = 0; start < starts_.size(); ++start) {
     mass_ = log_add(mass_, mass_of(start));
     const bool after_space = starts_[start].text.ends_with(space_mark);
@@ -179,13 +199,15 @@ void Search::seed() {
   for (std::uint32_t start = 0; start < starts_.size(); ++start) {
     if (options_.echo && starts_[start].tail == space_mark) harvest(hypotheses[start]);
   }
-  for (std::uint32_t start = 0; start < starts_.size(); ++start) {
-    if (!starts_[start].extends) continue;
-    if (starts_[start].tail.empty()) {
-      expand_all(start, 1);
-    } else {
-      expand_start(start);
-    }
+}
+
+/// Let the children of a start wait.
+void Search::expand(std::uint32_t start) {
+  if (!starts_[start].extends) return;
+  if (starts_[start].tail.empty()) {
+    expand_all(start, 1);
+  } else {
+    expand_tail(start);
   }
 }
 
@@ -270,7 +292,7 @@ void Search::expand_all(std::uint32_t parent, std::size_t length) {
 }
 
 /// Offer the children of a start that begin with its tail.
-void Search::expand_start(std::uint32_t start) {
+void Search::expand_tail(std::uint32_t start) {
   const std::span<const PieceId> allowed = pieces_.beginning_with(starts_[start].tail);
   const double threshold = std::max(bound(), frontier_.threshold(1));
   std::vector<Child>& children = buffers_.children;

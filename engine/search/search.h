@@ -22,6 +22,10 @@ struct SearchLimits {
   std::size_t most_read = std::numeric_limits<std::size_t>::max();  // hypotheses read; then no further ones are
   // Log of the share of the prefix's probability below which the memory alone reads a hypothesis (without a session).
   double network_least = -std::numeric_limits<double>::infinity();
+  // Log of the share of the prefix's probability below which no hypothesis is followed, unless the texts that are found
+  // so are too few and have together less than the other share: then all are followed.
+  double least = -std::numeric_limits<double>::infinity();
+  double least_found = -std::numeric_limits<double>::infinity();
 };
 
 /// What a search found, and what it took.

@@ -33,6 +33,9 @@ class Policy:
     # The network is asked only where popularity does not know enough, and reads only likely hypotheses (measured).
     network_min_probability: float = 0.02  # share of the prefix's; the memory alone reads less likely ones; fitted
     enough_repeats: float = 1.5  # it knows enough where queries were typed more often than this on average
+    # Unlikely texts are looked for only where no likely ones are found, as after `what is ` (measured).
+    search_min_probability: float = 0.001  # share of the prefix's that a text must have,
+    search_least_found: float = 0.1  # unless those found are too few, and have less than this share together
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up
     surplus_factor: float = 0.5  # proposals of the search beyond the answers asked for, as a multiple of these
@@ -155,6 +158,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "read_limit_base": (1.0, 1e6),
     "read_limit_per_beam": (0.0, 1e4),
     "network_min_probability": (0.0, 1.0),
+    "search_min_probability": (0.0, 1.0),
+    "search_least_found": (0.0, 1.0),
     "enough_repeats": (0.0, 1e9),
     "longest_searched": (0.0, 1e5),
     "surplus_factor": (0.0, 10.0),

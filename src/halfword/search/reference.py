@@ -207,7 +207,9 @@ class PlainNeural:
     """Retrace, beam search and marginalisation as in the paper, but one search for all starts, the best first.
 
     With a memory both are mixed. Of hypotheses that have less than the share `network_least` of the prefix's
-    probability, the memory alone tells what follows, unless there is a session.
+    probability, the memory alone tells what follows, unless there is a session. Hypotheses that have less than the
+    share `least` are followed only if the texts found without them are too few, and have less than the share
+    `least_found` together.
     """
 
     def __init__(
@@ -217,11 +219,14 @@ class PlainNeural:
         profile: Profile = DEFAULT,
         memory: Memory | None = None,
         network_least: float = 0.0,
+        least: float = 0.0,
+        least_found: float = 0.0,
     ) -> None:
         arrays = read_arrays(path)
         self._memory = memory
         self._network_weight = arrays.get("mixture.network_weight")
         self._network_least = network_least
+        self._least, self._least_found = least, least_found
         self._least_read = -math.inf  # score of what the network reads, in this search
         self._network = PlainNetwork(arrays)
         self._pointer = PlainPointer(arrays) if "pointer.key" in arrays else None
@@ -259,14 +264,12 @@ class PlainNeural:
                 starts += [replace(start, score=start.score + log_reading) for start in found_here]
         mass = _log_sum([self._mass(start) for start in starts])
         floor = mass + math.log(options.min_probability) if options.min_probability else -math.inf
-        found = Found(options.count)
-        for start in starts:
-            if options.echo and start.tail in (MARK, "\0"):
-                self._end_here(start, found)
         self.closest_call = math.inf
         limited = self._memory is not None and self._network_least > 0 and not self._earlier
         self._least_read = mass + math.log(self._network_least) if limited else -math.inf
-        self._search(starts, found, floor, options)
+        found = self._look(starts, max(floor, mass + math.log(self._least)) if self._least else floor, options)
+        if self._least and options.prune and self._finds_little(found, mass):
+            found = self._look(starts, floor, options)
         return _ranked(found, mass, floor, options, options.count + surplus)
 
     def _read_earlier(self, context: Sequence[str]) -> list["EarlierPiece"]:
@@ -298,6 +301,21 @@ class PlainNeural:
         by_network = np.exp(self._network.predict(hypothesis.state)) if weight else np.zeros_like(by_memory)
         mixed: Vector = np.log(np.maximum(weight * by_network + (1 - weight) * by_memory, _LEAST))
         return mixed
+
+    def _finds_little(self, found: Found, mass: float) -> bool:
+        """Tell whether so little is likely that what is unlikely may be wanted."""
+        together = _log_sum([score for scores in found.scores.values() for score in scores])
+        little = self._is_less(together, mass + math.log(self._least_found)) if self._least_found else False
+        return len(found.scores) < found.count and little
+
+    def _look(self, starts: list[Hypothesis], least: float, options: SearchOptions) -> Found:
+        """Return what is found by hypotheses that score at least so much."""
+        found = Found(options.count)
+        for start in starts:
+            if options.echo and start.tail in (MARK, "\0"):
+                self._end_here(start, found)
+        self._search(starts, found, least, options)
+        return found
 
     def _search(self, starts: list[Hypothesis], found: Found, floor: float, options: SearchOptions) -> None:
         """Take the best of all hypotheses, of whatever length, until none can be an answer any more."""
