@@ -209,37 +209,41 @@ bool Completer::are_begun(const Branch& branch, double least, const LiveState* l
   return current.are_begun(branch.reading.text, least, {std::min(facts.first, facts.last), facts.last});
 }
 
-/// Known queries that have the words of a text in another order, or its singular: the text itself or its last word.
-std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool folds) const {
-  std::vector<FoundQuery> found = other_order_->find(text, policy_, folds);
-  const std::string singular = singular_form(text);
-  if (singular == text) return found;
-  const std::uint32_t count = popular_->count_of(singular, 0, popular_->size());
-  if (count > 0) found.push_back({singular, static_cast<double>(count), singular.size()});
-  for (FoundQuery& each : other_order_->find(singular + ' ', policy_, folds)) found.push_back(std::move(each));
-  return found;
-}
-
-/// Known queries that go on from another text than the typed one.
-void Completer::add_begun(std::string_view text, std::vector<FoundQuery>& found) const {
+/// Known queries that go on from another text than the typed one; so much of them stands for what was typed.
+void Completer::add_begun(std::string_view text, std::size_t matched, std::vector<FoundQuery>& found) const {
   const auto most = static_cast<std::size_t>(policy_.reordered_count);
   for (TypedQuery& each : popular_->most_typed(text, most, false).queries) {
-    found.push_back({std::move(each.text), static_cast<double>(each.count), text.size()});
+    found.push_back({std::move(each.text), static_cast<double>(each.count), matched});
   }
 }
 
+/// Known queries that have the words of a text in another order, or in the singular: its last word, or, where the
+/// policy says so, in the other number any word before that.
+std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool folds) const {
+  std::vector<FoundQuery> found = other_order_->find(text, policy_, folds);
+  for (const std::string& singular : singular_forms(text)) {
+    const std::uint32_t count = popular_->count_of(singular, 0, popular_->size());
+    if (count > 0) found.push_back({singular, static_cast<double>(count), singular.size()});
+    for (FoundQuery& each : other_order_->find(singular + ' ', policy_, folds)) found.push_back(std::move(each));
+    add_begun(singular + ' ', singular.size(), found);
+  }
+  if (policy_.reordered_inflected == 0.0) return found;
+  for (const std::string& other : in_other_number(text)) {
+    for (FoundQuery& each : other_order_->find(other, policy_, folds)) found.push_back(std::move(each));
+    add_begun(other, other.size(), found);
+  }
+  return found;
+}
+
 /// Known queries that do not go on from a text: they have its words elsewhere, or it is inside a word of theirs. If
-/// there are none, a space was typed too early, or one of its words is in the other number.
+/// there are none, a space was typed too early.
 std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds) const {
   std::vector<FoundQuery> found;
   if (other_order_) found = found_by_words(text, folds);
   for (FoundQuery& each : find_inside(*popular_, text, policy_, folds)) found.push_back(std::move(each));
-  if (found.empty() && text.ends_with(' ')) add_begun(std::string_view(text).substr(0, text.size() - 1), found);
-  if (found.empty() && other_order_ && policy_.reordered_inflected > 0.0) {
-    for (const std::string& other : in_other_number(text)) {
-      for (FoundQuery& each : other_order_->find(other, policy_, folds)) found.push_back(std::move(each));
-      add_begun(other, found);
-    }
+  if (found.empty() && text.ends_with(' ')) {
+    const std::string_view begun = std::string_view(text).substr(0, text.size() - 1);
+    add_begun(begun, begun.size(), found);
   }
   keep_most_typed(found, static_cast<std::size_t>(policy_.reordered_count));
   return found;
@@ -253,8 +257,8 @@ void Completer::add_other_known(const SearchOptions& options, const Session& ses
     const auto corrections = static_cast<std::size_t>(policy_.reordered_corrections);
     for (Branch& branch : branches.first(std::min(branches.size(), 1 + corrections))) {
       const std::string& text = branch.reading.text;
-      if (characters_from(text, 0) < policy_.reordered_fewest_characters) continue;
-      if (are_begun(branch, policy_.reordered_most_queries, live)) continue;
+      const bool few = characters_from(text, 0) < policy_.reordered_fewest_characters;
+      if (are_begun(branch, few ? 1.0 : policy_.reordered_most_queries, live)) continue;
       add_known(found_elsewhere(text, options.fold), policy_.reordered_log_probability, session, live, branch);
     }
   }

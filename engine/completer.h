@@ -91,7 +91,7 @@ class Completer {
                              const Deadline& deadline, const LiveState* live) const;
   bool are_begun(const Branch& branch, double least, const LiveState* live) const;
   std::vector<FoundQuery> found_by_words(const std::string& text, bool folds) const;
-  void add_begun(std::string_view text, std::vector<FoundQuery>& found) const;
+  void add_begun(std::string_view text, std::size_t matched, std::vector<FoundQuery>& found) const;
   std::vector<FoundQuery> found_elsewhere(const std::string& text, bool folds) const;
   void add_other_known(const SearchOptions& options, const Session& session, const LiveState* live,
                        std::span<Branch> branches) const;

@@ -71,6 +71,9 @@ def test_what_is_not_blocked(text: str, shipped: Blocklist) -> None:
 
 def test_gaps_are_filled(make_popular: MakePopular) -> None:
     popular = make_popular({"sex": 9, "sexy": 8, "sextant": 3, "sex education": 2, "second": 1})
+    assert not Blocklist(["belt", "!café belt"]).blocks("café belt")
+    assert not Blocklist(["belt", "!café belt"]).blocks("a cafe belt")
+    assert Blocklist(["belt", "!café belt"]).blocks("belt")
     blocklist = Blocklist(["sex", "sexy", "!sex education"])
     options = SearchOptions(count=2)
     asked = Filtered(popular, blocklist)

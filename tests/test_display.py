@@ -57,7 +57,10 @@ def test_where_most_write_in_lower_case_capitals_need_more_than_one_or_two_peopl
     lower = "red shoes\n" * 60 + "hgv jobs\n" * 2
     few = "Hgv jobs\n" * 3 + "Blue shoes\n"
     many = "HGV driver\n" * 20 + "hgv driver\n" * 3
+    brands = "Royal Canin\n" * 13 + "royal canin\n" * 4 + "KONG\n" * 6
     assert displays_of(tmp_path / "lower.txt", lower + few + many) == {"hgv driver": "HGV driver"}
+    mostly = displays_of(tmp_path / "brands.txt", "red shoes\n" * 100 + brands)  # one row in six has capitals
+    assert mostly == {"royal canin": "Royal Canin", "kong": "KONG"}
     assert displays_of(tmp_path / "few.txt", few) == {"hgv jobs": "Hgv jobs", "blue shoes": "Blue shoes"}
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import halfword
 from halfword import Model, load
 from halfword.core.model_file import read_header
 from halfword.data.dataset import open_dataset
@@ -90,6 +91,14 @@ def test_what_differs_in_accents_alone_is_shown_once_as_most_people_write_it(tmp
     assert [text for text in model.complete("pâ").texts if text.startswith(("pat", "pât"))] == ["pâte"]  # as typed
     assert "creme brulee" in model.complete("creme br", fold=False).texts
     assert {"creme brulee", "crème brûlée"} <= set(model.complete("cre", min_probability=0.0).texts)
+
+
+def test_who_types_an_accent_seldom_means_a_text_without_one(tmp_path: Path) -> None:
+    log = tmp_path / "titles.tsv"
+    log.write_text("le petit prince\t40\nle père goriot\t9\nroman\t90\n")
+    model = halfword.train(halfword.prepare(log), tmp_path / "titles.halfword", parts=("popular", "ngram"))
+    assert model.complete("le pè").texts[0] == "le père goriot"
+    assert model.complete("le p").texts[0] == "le petit prince"
 
 
 def test_the_other_spelling_itself_is_offered(french: Model) -> None:

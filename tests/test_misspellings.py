@@ -138,6 +138,16 @@ def test_train_says_which_slips_it_leaves_out(tmp_path: Path) -> None:
     assert "leaving out likely typing mistakes, such as diabets" in said
 
 
+@pytest.mark.engine
+def test_train_says_which_queries_are_never_suggested(tmp_path: Path) -> None:
+    (tmp_path / "train.query.txt").write_text("sexe\n" * 3 + "le petit prince\n" * 9)
+    said: list[str] = []
+    options = TrainOptions(parts=("popular",), background="none")
+    train(open_dataset(tmp_path), tmp_path / "m.halfword", options, lambda event: said.append(str(event)))
+    (hidden,) = (each for each in said if "never suggested" in each)
+    assert "never suggested: 1, such as sexe" in hidden
+
+
 def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:
     (tmp_path / "train.query.txt").write_text("diabetes\n" * 20 + "diabets\n")
     for split in ("valid", "test"):

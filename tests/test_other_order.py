@@ -168,7 +168,41 @@ def test_a_plural_finds_a_query_that_is_the_singular(tmp_path: Path) -> None:
     assert found.index("nurse") < found.index("dental nurse")
 
 
-def test_words_in_the_other_number_are_found_where_nothing_else_is(tmp_path: Path) -> None:
+def test_a_plural_finds_queries_that_begin_with_the_singular(tmp_path: Path) -> None:
+    counts = {"dog food": 9, "dry dog food": 5, "dogma": 4, "bus timetable": 3, "doge": 1}
+    model = model_of(tmp_path, counts)
+    found = [(each.text, each.matched) for each in model.complete("dogs", ANY) if each.text in counts]
+    assert found == [("dog food", len("dog")), ("dry dog food", len("dry dog"))]
+    assert "bus timetable" in model.complete("buses", ANY).texts
+
+
+@pytest.mark.parametrize("typed", ["dogs", "cats f", "cats ", "buses", "cat foods", "trees cat", "3", "b"])
+def test_the_engine_finds_the_other_number_as_the_plain_pipeline_does(tmp_path: Path, typed: str) -> None:
+    counts = {"dog food": 9, "dry dog food": 5, "cat food": 6, "cat tree": 4, "cats trees": 2, "bus 3": 3, "a buse": 1}
+    policy = replace(UNBOUNDED, reordered_inflected=1.0, reordered_most_queries=3.0, reordered_fewest_characters=3.0)
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=5, policy=policy)
+    path = write_toy(tmp_path / "toy.halfword", toy)
+    plain = replace(
+        plain_over_memory(path, counts, policy), other_order=PlainOrder(counts, policy, fewest=FEWEST, most=5)
+    )
+    options = SearchOptions(order=Order.ANY, min_probability=0.0, count=30, beam=30)
+    found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
+    reordered = {each.text: each.score for each in expected if each.text in counts}
+    assert {each.text: each.score for each in found if each.text in counts} == pytest.approx(reordered, abs=1e-3)
+    assert reordered or typed == "b"
+
+
+def test_few_letters_are_looked_for_elsewhere_only_where_no_query_begins_with_them(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, reordered_fewest_characters=3.0, reordered_most_queries=10.0)
+    counts = {"line 42 timetable": 9, "line 7 stops": 5, "stops": 3}
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy)
+    model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
+    assert "line 42 timetable" in model.complete("42", ANY).texts
+    assert "line 7 stops" in model.complete("7", ANY).texts
+    assert "line 7 stops" not in model.complete("st", ANY).texts
+
+
+def test_words_before_the_last_are_found_in_the_other_number(tmp_path: Path) -> None:
     counts = {"psychology courses": 9, "graduation gown hire": 5, "nurse jobs": 4, "course fees": 3, "gowns": 2}
     policy = replace(SHOWS_ALL, reordered_inflected=1.0)
     toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy)

@@ -71,11 +71,17 @@ void merge_spellings(std::string_view typed, const std::vector<Proposal>& propos
   }
 }
 
-std::string singular_form(std::string_view text) {
-  const std::size_t begin = text.rfind(' ') + 1;
-  std::string word(text.substr(begin));
-  make_singular(word);
-  return std::string(text.substr(0, begin)) + word;
+std::vector<std::string> singular_forms(std::string_view text) {
+  const std::string_view word = text.substr(text.rfind(' ') + 1);
+  std::string singular(word);
+  make_singular(singular);
+  std::vector<std::string> forms;
+  const auto add = [&](std::string_view form) {
+    if (form != word) forms.push_back(std::string(text.substr(0, text.size() - word.size())).append(form));
+  };
+  add(singular);
+  if (word.size() > shortest_plural && word.ends_with("es")) add(word.substr(0, word.size() - 2));  // buses
+  return forms;
 }
 
 std::vector<std::string> in_other_number(std::string_view text) {

@@ -21,8 +21,8 @@ void merge_spellings(std::string_view typed, const std::vector<Proposal>& propos
 /// `watch battery` and `watches batteries`, or `crème brûlée` and `creme brulee`.
 std::string plain_form(std::string_view text);
 
-/// A text whose last word has lost the ending of a plural, if it has one.
-std::string singular_form(std::string_view text);
+/// A text whose last word has lost the ending of a plural, in the ways in which it may; none if it has no such ending.
+std::vector<std::string> singular_forms(std::string_view text);
 
 /// The texts with one of the words before the last in the other number: `courses psychology` for `course psychology`.
 std::vector<std::string> in_other_number(std::string_view text);

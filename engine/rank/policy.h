@@ -41,6 +41,7 @@ struct Policy {
   // What differs from the typed text in accents, signs or half a syllable.
   double folded_most_queries{};
   double folded_log_probability{};
+  double unfolded_log_probability{};
   double composing_log_probability{};
   double folded_most_readings{};
   // Typing mistakes.

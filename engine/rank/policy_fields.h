@@ -42,6 +42,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"spellings_fewest_letters", &Policy::spellings_fewest_letters},
     PolicyField{"folded_most_queries", &Policy::folded_most_queries},
     PolicyField{"folded_log_probability", &Policy::folded_log_probability},
+    PolicyField{"unfolded_log_probability", &Policy::unfolded_log_probability},
     PolicyField{"composing_log_probability", &Policy::composing_log_probability},
     PolicyField{"folded_most_readings", &Policy::folded_most_readings},
     PolicyField{"corrected_most_queries", &Policy::corrected_most_queries},

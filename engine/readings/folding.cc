@@ -23,6 +23,12 @@ std::ptrdiff_t signs_in(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) { return byte == '\'' || byte == '-' || byte == '`'; });
 }
 
+/// The accents, signs and letters beyond ASCII of a text.
+std::ptrdiff_t marks_in(std::string_view text) {
+  return signs_in(text) +
+         std::count_if(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0xC0; });
+}
+
 /// Whether a form lacks apostrophes or hyphens of what was typed. Who typed them meant them.
 bool lacks_signs(std::string_view form, std::string_view typed) { return signs_in(form) < signs_in(typed); }
 
@@ -31,7 +37,8 @@ bool lacks_signs(std::string_view form, std::string_view typed) { return signs_i
 double log_folded(std::string_view text, std::string_view typed, const Policy& policy) {
   const bool composing =
       ends_in_hangul(typed) && text.starts_with(typed.substr(0, previous_character(typed, typed.size())));
-  return composing ? policy.composing_log_probability : policy.folded_log_probability;
+  if (composing) return policy.composing_log_probability;
+  return marks_in(text) < marks_in(typed) ? policy.unfolded_log_probability : policy.folded_log_probability;
 }
 
 WrittenForms::WrittenForms(const ModelFile& file) : words_(file, "words.filter") {

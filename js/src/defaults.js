@@ -74,6 +74,7 @@ export const POLICY = {
   spellings_fewest_letters: [2.0, 1.0, 100.0],
   folded_most_queries: [10.0, 0.0, 1000000.0],
   folded_log_probability: [-1.0, -30.0, 0.0],
+  unfolded_log_probability: [-4.0, -30.0, 0.0],
   composing_log_probability: [-0.7, -30.0, 0.0],
   folded_most_readings: [2.0, 1.0, 100.0],
   corrected_most_queries: [30.0, 0.0, 1000000.0],

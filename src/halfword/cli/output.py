@@ -56,7 +56,8 @@ def print_learned(output: Path, card: "Card") -> None:
     if left_out := (card.data or {}).get("misspellings"):
         console.print(f"{output}: likely typing mistakes: {left_out}; --keep-misspellings learns them")
     if background := card.background:
-        console.print(f"{output}: stands on {background.name} (licence: {background.licence or 'not named'})")
+        licence = f"licence: {background.licence or 'not named'}"
+        console.print(f"{output}: stands on {background.name} ({licence}); --background none stands on nothing")
 
 
 def table(*columns: str, caption: str | None = None) -> Table:

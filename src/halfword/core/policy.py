@@ -55,6 +55,7 @@ class Policy:
     folded_most_queries: float = 10.0  # asked where fewer queries than this go on from the text as typed, or where what
     # is found is typed more than all of them
     folded_log_probability: float = -1.0  # log p(typed | a text with accents or signs that were left out)
+    unfolded_log_probability: float = -4.0  # log p(typed | a text that lacks accents or signs that were typed)
     composing_log_probability: float = -0.7  # log p(typed | a text whose syllable is half typed): every second time
     folded_most_readings: float = 2.0  # texts besides the one as typed that a search sets out from
     # Typing mistakes: how much work is done to find corrections (chosen so that little is missed of what unlimited work
@@ -90,8 +91,8 @@ class Policy:
     reordered_most_checked: float = 200.0  # queries that are looked at for one prefix
     reordered_most_begun: float = 8.0  # words that may be begun whose queries are looked at
     reordered_count: float = 3.0  # queries that are offered
-    reordered_fewest_characters: float = 1.0  # that must be typed
-    reordered_inflected: float = 0.0  # 1: where nothing else is found, words before the last in the other number, too
+    reordered_fewest_characters: float = 1.0  # that must be typed, unless no known query goes on from them
+    reordered_inflected: float = 0.0  # 1: words before the last are looked for in the other number, too
     reordered_corrections: float = 0.0  # corrections whose words are looked for in another order, too
     inside_most_queries: float = 0.0  # that an index may have to look for the typed letters inside words (small sites)
     inside_fewest_typed: float = 5.0  # bytes that must be typed for that,
@@ -175,6 +176,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "spellings_fewest_letters": (1.0, 100.0),
     "folded_most_queries": _COUNT,
     "folded_log_probability": (-30.0, 0.0),
+    "unfolded_log_probability": (-30.0, 0.0),
     "composing_log_probability": (-30.0, 0.0),
     "folded_most_readings": (1.0, 100.0),
     "corrected_most_queries": _COUNT,

@@ -10,8 +10,8 @@ from typing import Any
 import ibis  # type: ignore[import-untyped]
 
 # Where all write in lower case, a form must be typed
-_TIMES = 3  # times as often as lower case
-_MORE = 10  # and so many times more; where half have capitals, only more often
+_TIMES = 2  # times as often as lower case
+_MORE = 6  # and so many times more; where half have capitals, only more often
 DISPLAY = "display"  # the column of it, in a dataset whose log has capitals
 
 

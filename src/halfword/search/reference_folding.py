@@ -41,8 +41,18 @@ def folded_queries(
 
 def log_folded(text: str, typed: str, policy: Policy) -> float:
     """Return log p(typed | text) of two texts with the same key, as far as was typed."""
-    composing = is_hangul(typed[-1]) and text.startswith(typed[:-1])
-    return policy.composing_log_probability if composing else policy.folded_log_probability
+    if is_hangul(typed[-1]) and text.startswith(typed[:-1]):
+        return policy.composing_log_probability
+    return policy.unfolded_log_probability if _marks(text) < _marks(typed) else policy.folded_log_probability
+
+
+def _marks(text: str) -> int:
+    """Return how many accents, signs and letters beyond ASCII there are in a text.
+
+    >>> _marks("l'été"), _marks("lete")
+    (3, 0)
+    """
+    return sum(not character.isascii() or character in _SIGNS for character in text)
 
 
 def lacks_signs(form: str, typed: str) -> bool:

@@ -59,7 +59,7 @@ from halfword.search.reference_folding import Readings, folded_queries
 from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 from halfword.search.reference_pinyin import PlainPinyin
-from halfword.search.reference_selection import in_other_number, merge_spellings, select, singular_form
+from halfword.search.reference_selection import in_other_number, merge_spellings, select, singular_forms
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
@@ -419,7 +419,7 @@ class PlainPipeline:
         """Add known queries with the typed words in another order or inside a word; return what is left to none."""
         policy = self.policy
         enough = len(prefix) >= policy.reordered_fewest_characters
-        if options.order is not Order.ANY or not enough or self._begun(prefix) >= policy.reordered_most_queries:
+        if options.order is not Order.ANY or self._begun(prefix) >= (policy.reordered_most_queries if enough else 1):
             return none
         known = self._found_elsewhere(prefix, folds=options.fold)
         return self._add_known(known, policy.reordered_log_probability, found, chances, none)
@@ -429,14 +429,13 @@ class PlainPipeline:
         ways = [find_inside(self.counts, prefix, self.policy, folds=folds)]
         if self.other_order is not None:
             ways.append(self.other_order.find(prefix, folds=folds))
-            if (singular := singular_form(prefix)) != prefix:
+            for singular in singular_forms(prefix):
                 ways.append(self.other_order.find(f"{singular} ", folds=folds))
-                ways.append({query: len(singular) for query in self.counts if query == singular})
+                ways.append({query: len(singular) for query in self.counts if f"{query} ".startswith(f"{singular} ")})
+            for other in in_other_number(prefix) if self.policy.reordered_inflected > 0 else ():
+                ways += [self.other_order.find(other, folds=folds), self._going_on(other)]
         if not any(ways) and prefix.endswith(" "):  # it was typed too early
             ways.append(self._going_on(prefix[:-1]))
-        if not any(ways) and self.other_order is not None and self.policy.reordered_inflected > 0:
-            others = in_other_number(prefix)
-            ways += [self.other_order.find(other, folds=folds) for other in others] + list(map(self._going_on, others))
         known = {query: max(way.get(query, 0) for way in ways) for way in ways for query in way}
         most_typed = sorted(known, key=lambda query: (-self.counts[query], query.encode()))
         return {query: known[query] for query in most_typed[: int(self.policy.reordered_count)]}

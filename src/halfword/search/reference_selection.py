@@ -29,14 +29,15 @@ def plain_form(text: str) -> str:
     return "".join(map(_plain_word, key.split(" "))) or key
 
 
-def singular_form(text: str) -> str:
-    """Return a text whose last word has lost the ending of a plural, if it has one.
+def singular_forms(text: str) -> list[str]:
+    """Return a text whose last word has lost the ending of a plural, in the ways in which it may.
 
-    >>> singular_form("rain jackets"), singular_form("boots "), singular_form("bus")
-    ('rain jacket', 'boots ', 'bus')
+    >>> singular_forms("rain jackets"), singular_forms("night buses"), singular_forms("boots "), singular_forms("bus")
+    (['rain jacket'], ['night buse', 'night bus'], [], [])
     """
     *before, word = text.split(" ")
-    return " ".join([*before, _singular(word)])
+    forms = [_singular(word), *([word[:-2]] if _is_long(word[:-1]) and word.endswith("es") else [])]
+    return [" ".join([*before, form]) for form in forms if form != word]
 
 
 def in_other_number(text: str) -> list[str]:

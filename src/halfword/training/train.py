@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # it needs NumPy
     from halfword.training.session_pointer import LearnedPointer
 
 
-_NAMED = 5  # typing mistakes that are not learned
+_NAMED = 5  # queries that are not learned or not suggested
 
 
 def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress = quiet) -> Card:
@@ -48,6 +48,9 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
         data = WithoutMisspellings.of(data, _typed_by_others(options))
         if left_out := data.left_out():
             progress(Event("leaving out likely typing mistakes", detail=f"such as {', '.join(left_out[:_NAMED])}"))
+    if is_small_site(data.table(Split.TRAIN)) and (hidden := _never_suggested(data)):
+        detail = f"such as {', '.join(hidden[:_NAMED])} (docs/guide/not-suggested.md tells how to allow them)"
+        progress(Event(f"queries of this log that are never suggested: {len(hidden)}", detail=detail))
     options = replace(options, drop_misspellings=False, keep_misspellings=True)
     if options.live is not None or options.removed is not None:
         data = WithLive.of(data, options.removed, options.live, learns=not options.hold_out)
@@ -183,6 +186,12 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
         note=options.note,
         licence=options.licence,
     )
+
+
+def _never_suggested(data: Dataset) -> list[str]:
+    """Return the queries of a dataset that are blocked by the rules that ship, the most frequent first."""
+    blocklist = read_blocklist(SHIPPED, profile=data.profile)
+    return [query for query in data.all_counts() if blocklist.blocks(query)]
 
 
 def _with_counts(
