@@ -24,7 +24,7 @@ from halfword.search.filtered import Filtered
 from halfword.search.model import Model, engine_options, import_engine
 from halfword.search.reference_corrections import PlainCorrections
 from halfword.training.channel import Channel, Pair, edits_of, is_correction, mine, mistype
-from halfword.training.correcting import read_rows
+from halfword.training.correcting import BeliefWeights, ReadRows, _cross_entropy, _gradients, _Readings, read_rows
 from halfword.training.mistyped import belief_rows, from_inside, made_again, strangers, train_mistakes
 from halfword.training.offers import Asked
 from halfword.training.word_tree import word_tree
@@ -362,3 +362,19 @@ def test_the_model_that_ships_corrects() -> None:
     (first,) = load().complete("bluetooh head", count=1)
     assert first.text.startswith("bluetooth head")
     assert first.corrected
+
+
+def test_the_gradients_of_belief_are_those_of_its_cross_entropy() -> None:
+    chance, readings, size = np.random.default_rng(1), 4, len(import_engine().belief_names())
+    there = np.arange(readings) < np.array([[2], [4], [1], [3]])
+    rows = ReadRows(
+        chance.normal(size=(4, readings, size)), there, np.log(chance.random((4, readings))), np.array([1.0, 2, 0.5, 3])
+    )
+    flat = _Readings.of(rows, BeliefWeights.read("belief"))
+    shapes = {"linear": (size,), "hidden": (3, size), "hidden_bias": (3,), "output": (3,)}
+    values = {name: chance.normal(0, 0.3, shape) for name, shape in shapes.items()}
+    gradients = _gradients(values, flat)
+    for name, value in values.items():
+        direction = chance.normal(size=value.shape)
+        ahead, behind = (_cross_entropy(values | {name: value + step * direction}, flat) for step in (1e-5, -1e-5))
+        assert (ahead - behind) / 2e-5 == pytest.approx(float((gradients[name] * direction).sum()), rel=1e-4)

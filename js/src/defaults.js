@@ -58,7 +58,7 @@ export const POLICY = {
   read_limit_per_beam: [4.0, 0.0, 10000.0],
   network_min_probability: [0.02, 0.0, 1.0],
   enough_repeats: [1.5, 0.0, 1000000000.0],
-  search_min_probability: [0.001, 0.0, 1.0],
+  search_min_probability: [0.0005, 0.0, 1.0],
   search_least_found: [0.1, 0.0, 1.0],
   longest_searched: [1024.0, 0.0, 100000.0],
   surplus_factor: [0.5, 0.0, 10.0],

@@ -34,7 +34,7 @@ class Policy:
     network_min_probability: float = 0.02  # share of the prefix's; the memory alone reads less likely ones; fitted
     enough_repeats: float = 1.5  # it knows enough where queries were typed more often than this on average
     # Unlikely texts are looked for only where no likely ones are found, as after `what is ` (measured).
-    search_min_probability: float = 0.001  # share of the prefix's that a text must have,
+    search_min_probability: float = 0.0005  # share of the prefix's that a text must have,
     search_least_found: float = 0.1  # unless those found are too few, and have less than this share together
     # The sources.
     longest_searched: float = 1024.0  # bytes; a longer prefix is no query, and is only looked up

@@ -21,6 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from halfword.core.model_file import Array
 from halfword.core.options import UNFILTERED, Typos
@@ -161,46 +162,88 @@ def fit_belief(prior: BeliefWeights, rows: ReadRows, *, glance: bool, closeness:
     """Return the weights under which what was meant is the likeliest, held near the prior."""
     if not len(rows.worth):
         return prior
-    scaled = (rows.features - prior.mean) / prior.scale
     later = slice(*import_engine().KNOWN_WHEN_COMPLETED)
+    readings = _Readings.of(rows, prior)
     if glance:
-        scaled[:, :, later] = 0.0
+        readings.scaled[:, later] = 0.0
     start = {name: getattr(prior, name) for name in ("linear", "hidden", "hidden_bias", "output")}
-    values, total = dict(start), float(rows.worth.sum())
-    means = {name: np.zeros_like(value) for name, value in values.items()}
-    squares = {name: np.zeros_like(value) for name, value in values.items()}
-    for step in range(1, _STEPS + 1):
-        gradients = _gradients(values, scaled, rows)
-        for name in values:
-            slope = gradients[name] / total + closeness / total * (values[name] - start[name])
-            means[name] += 0.1 * (slope - means[name])
-            squares[name] += 0.001 * (slope**2 - squares[name])
-            moved = means[name] / (1 - 0.9**step) / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
-            values[name] = values[name] - _RATE * (1 - step / (_STEPS + 1)) * moved
+    with threadpool_limits(1, "blas"):  # the products are small: threads would only wait for each other
+        values = _descended(start, readings, closeness)
     if glance:  # what is not known yet is 0 in the engine
         values["linear"][later] = 0.0
         values["hidden"][:, later] = 0.0
     return replace(prior, **values)
 
 
-def _gradients(values: dict[str, Doubles], scaled: Doubles, rows: ReadRows) -> dict[str, Doubles]:
-    """Return the gradients of the cross-entropy, summed over the rows."""
-    sums = scaled @ values["hidden"].T + values["hidden_bias"]  # (prefixes, readings, units)
+def _descended(start: dict[str, Doubles], readings: "_Readings", closeness: float) -> dict[str, Doubles]:
+    """Return the weights that Adam finds from where it starts."""
+    values, total = dict(start), float(readings.worth.sum())
+    means = {name: np.zeros_like(value) for name, value in values.items()}
+    squares = {name: np.zeros_like(value) for name, value in values.items()}
+    for step in range(1, _STEPS + 1):
+        gradients = _gradients(values, readings)
+        for name in values:
+            slope = gradients[name] / total + closeness / total * (values[name] - start[name])
+            means[name] += 0.1 * (slope - means[name])
+            squares[name] += 0.001 * (slope**2 - squares[name])
+            moved = means[name] / (1 - 0.9**step) / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
+            values[name] = values[name] - _RATE * (1 - step / (_STEPS + 1)) * moved
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """The readings of all prefixes, one after the other, those as typed first among their own."""
+
+    scaled: Doubles  # (readings, features)
+    likely: Doubles  # (readings): p(what was meant | reading), as a share of the largest of its prefix
+    begin: NDArray[np.intp]  # (prefixes): where the readings of each begin
+    owner: NDArray[np.intp]  # (readings): the prefix
+    worth: Doubles  # (prefixes)
+
+    @classmethod
+    def of(cls, rows: ReadRows, weights: BeliefWeights) -> Self:
+        """Return the readings that are there, scaled as weights want them."""
+        number = rows.there.sum(1)
+        likely = np.exp(rows.chances - rows.chances.max(1, keepdims=True))[rows.there]
+        scaled = (rows.features[rows.there] - weights.mean) / weights.scale
+        return cls(scaled, likely, number.cumsum() - number, np.arange(len(number)).repeat(number), rows.worth)
+
+    def shares(self, values: Doubles) -> Doubles:
+        """Return the share of each reading in what those of its prefix have together."""
+        shares: Doubles = values / np.add.reduceat(values, self.begin)[self.owner]
+        return shares
+
+
+def _log_odds(values: dict[str, Doubles], readings: _Readings) -> tuple[Doubles, Doubles, Doubles]:
+    """Return the odds of each reading against the text as typed, the hidden sums, and the slopes of their curve."""
+    sums = readings.scaled @ values["hidden"].T + values["hidden_bias"]  # (readings, units)
     slope = 1 / (1 + np.abs(sums))
-    odds = scaled @ values["linear"] + (sums * slope) @ values["output"]
-    odds[:, 0] = 0.0
-    odds = np.where(rows.there, odds, -np.inf)
-    beliefs = np.exp(odds - odds.max(1, keepdims=True))
-    beliefs /= beliefs.sum(1, keepdims=True)
-    joint = beliefs * np.exp(rows.chances - rows.chances.max(1, keepdims=True))
-    meant = joint / joint.sum(1, keepdims=True)  # how likely each reading is, given what was meant
-    error = (beliefs - meant) * rows.worth[:, None]
-    error[:, 0] = 0.0
-    flat, wrong = scaled.reshape(-1, scaled.shape[2]), error.reshape(-1)
-    wrong_sums = (wrong[:, None] * values["output"]) * slope.reshape(-1, slope.shape[2]) ** 2
+    odds = readings.scaled @ values["linear"] + (sums * slope) @ values["output"]
+    odds[readings.begin] = 0.0
+    return odds, sums, slope
+
+
+def _cross_entropy(values: dict[str, Doubles], readings: _Readings) -> float:
+    """Return what the weights minimise, but for what does not depend on them."""
+    odds, _, _ = _log_odds(values, readings)
+    beliefs = readings.shares(np.exp(odds))
+    meant = np.add.reduceat(beliefs * readings.likely, readings.begin)
+    return float(-(np.log(meant) * readings.worth).sum())
+
+
+def _gradients(values: dict[str, Doubles], readings: _Readings) -> dict[str, Doubles]:
+    """Return the gradients of the cross-entropy, summed over the prefixes."""
+    odds, sums, slope = _log_odds(values, readings)
+    odds -= np.maximum.reduceat(odds, readings.begin)[readings.owner]
+    beliefs = readings.shares(np.exp(odds))
+    meant = readings.shares(beliefs * readings.likely)  # how likely each reading is, given what was meant
+    wrong = (beliefs - meant) * readings.worth[readings.owner]
+    wrong[readings.begin] = 0.0
+    wrong_sums = (wrong[:, None] * values["output"]) * slope**2
     return {
-        "linear": wrong @ flat,
-        "hidden": wrong_sums.T @ flat,
+        "linear": wrong @ readings.scaled,
+        "hidden": wrong_sums.T @ readings.scaled,
         "hidden_bias": wrong_sums.sum(0),
-        "output": wrong @ (sums * slope).reshape(-1, slope.shape[2]),
+        "output": wrong @ (sums * slope),
     }
