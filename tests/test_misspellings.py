@@ -129,21 +129,24 @@ def test_hyphens_are_no_slips() -> None:
     assert slips({"air fryer": 90, "air-fryer": 1, "air-fryer basket": 1}) == []
 
 
-@pytest.mark.engine
-def test_train_says_which_slips_it_leaves_out(tmp_path: Path) -> None:
-    (tmp_path / "train.query.txt").write_text("diabetes\n" * 20 + "diabets\nnews\n" * 3)
+def said_while_training(folder: Path, rows: str) -> list[str]:
+    """Return what a training of these rows tells of its progress."""
+    (folder / "train.query.txt").write_text(rows)
     said: list[str] = []
     options = TrainOptions(parts=("popular",), background="none")
-    train(open_dataset(tmp_path), tmp_path / "m.halfword", options, lambda event: said.append(str(event)))
+    train(open_dataset(folder), folder / "m.halfword", options, lambda event: said.append(str(event)))
+    return said
+
+
+@pytest.mark.engine
+def test_train_says_which_slips_it_leaves_out(tmp_path: Path) -> None:
+    said = said_while_training(tmp_path, "diabetes\n" * 20 + "diabets\nnews\n" * 3)
     assert "leaving out likely typing mistakes, such as diabets" in said
 
 
 @pytest.mark.engine
 def test_train_says_which_queries_are_never_suggested(tmp_path: Path) -> None:
-    (tmp_path / "train.query.txt").write_text("sexe\n" * 3 + "le petit prince\n" * 9)
-    said: list[str] = []
-    options = TrainOptions(parts=("popular",), background="none")
-    train(open_dataset(tmp_path), tmp_path / "m.halfword", options, lambda event: said.append(str(event)))
+    said = said_while_training(tmp_path, "sexe\n" * 3 + "le petit prince\n" * 9)
     (hidden,) = (each for each in said if "never suggested" in each)
     assert "never suggested: 1, such as sexe" in hidden
 
