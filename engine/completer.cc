@@ -210,41 +210,53 @@ bool Completer::are_begun(const Branch& branch, double least, const LiveState* l
 }
 
 /// Known queries that go on from another text than the typed one; so much of them stands for what was typed.
-void Completer::add_begun(std::string_view text, std::size_t matched, std::vector<FoundQuery>& found) const {
+void Completer::add_begun(std::string_view text, std::size_t matched, const LiveState* live,
+                          std::vector<FoundQuery>& found) const {
   const auto most = static_cast<std::size_t>(policy_.reordered_count);
-  for (TypedQuery& each : popular_->most_typed(text, most, false).queries) {
-    found.push_back({std::move(each.text), static_cast<double>(each.count), matched});
+  for (TypedQuery& each : CurrentQueries(*popular_, nullptr, live).most_typed(text, most, false).queries) {
+    found.push_back({std::move(each.text), each.count, matched});
+  }
+}
+
+/// Count found queries with the live changes; what is removed counts nothing.
+void Completer::count_now(const LiveState* live, std::vector<FoundQuery>& found) const {
+  if (live == nullptr) return;
+  const CurrentQueries current(*popular_, nullptr, live);
+  for (FoundQuery& each : found) {
+    each.count = live->removes(each.text) ? 0.0 : current.count_of(each.text, 0, current.size()).count;
   }
 }
 
 /// Known queries that have the words of a text in another order, or in the singular: its last word, or, where the
 /// policy says so, in the other number any word before that.
-std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool folds) const {
+std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool folds, const LiveState* live) const {
+  const CurrentQueries current(*popular_, nullptr, live);
   std::vector<FoundQuery> found = other_order_->find(text, policy_, folds);
   for (const std::string& singular : singular_forms(text)) {
-    const std::uint32_t count = popular_->count_of(singular, 0, popular_->size());
-    if (count > 0) found.push_back({singular, static_cast<double>(count), singular.size()});
+    const double count = current.count_of(singular, 0, current.size()).count;
+    if (count > 0.0) found.push_back({singular, count, singular.size()});
     for (FoundQuery& each : other_order_->find(singular + ' ', policy_, folds)) found.push_back(std::move(each));
-    add_begun(singular + ' ', singular.size(), found);
+    add_begun(singular + ' ', singular.size(), live, found);
   }
   if (policy_.reordered_inflected == 0.0) return found;
   for (const std::string& other : in_other_number(text)) {
     for (FoundQuery& each : other_order_->find(other, policy_, folds)) found.push_back(std::move(each));
-    add_begun(other, other.size(), found);
+    add_begun(other, other.size(), live, found);
   }
   return found;
 }
 
 /// Known queries that do not go on from a text: they have its words elsewhere, or it is inside a word of theirs. If
 /// there are none, a space was typed too early.
-std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds) const {
+std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds, const LiveState* live) const {
   std::vector<FoundQuery> found;
-  if (other_order_) found = found_by_words(text, folds);
+  if (other_order_) found = found_by_words(text, folds, live);
   for (FoundQuery& each : find_inside(*popular_, text, policy_, folds)) found.push_back(std::move(each));
   if (found.empty() && text.ends_with(' ')) {
     const std::string_view begun = std::string_view(text).substr(0, text.size() - 1);
-    add_begun(begun, begun.size(), found);
+    add_begun(begun, begun.size(), live, found);
   }
+  count_now(live, found);
   keep_most_typed(found, static_cast<std::size_t>(policy_.reordered_count));
   return found;
 }
@@ -259,12 +271,14 @@ void Completer::add_other_known(const SearchOptions& options, const Session& ses
       const std::string& text = branch.reading.text;
       const bool few = characters_from(text, 0) < policy_.reordered_fewest_characters;
       if (are_begun(branch, few ? 1.0 : policy_.reordered_most_queries, live)) continue;
-      add_known(found_elsewhere(text, options.fold), policy_.reordered_log_probability, session, live, branch);
+      add_known(found_elsewhere(text, options.fold, live), policy_.reordered_log_probability, session, branch);
     }
   }
   Branch& as_typed = branches.front();
   if (options.fold && pinyin_ && !are_begun(as_typed, policy_.pinyin_most_queries, live)) {
-    add_known(pinyin_->find(as_typed.reading.text, policy_), policy_.pinyin_log_probability, session, live, as_typed);
+    std::vector<FoundQuery> found = pinyin_->find(as_typed.reading.text, policy_);
+    count_now(live, found);
+    add_known(std::move(found), policy_.pinyin_log_probability, session, as_typed);
   }
 }
 
@@ -272,14 +286,9 @@ void Completer::add_other_known(const SearchOptions& options, const Session& ses
 /// from what the branch reads they count by how often each was typed. Of the rest, which is what nobody typed and "none
 /// of these", they take a probability; that speaks for the reading.
 void Completer::add_known(std::vector<FoundQuery> found, double log_probability, const Session& session,
-                          const LiveState* live, Branch& branch) const {
-  const CurrentQueries current(*popular_, nullptr, live);
+                          Branch& branch) const {
   double total = 0.0;
-  for (FoundQuery& each : found) {
-    each.count =
-        live != nullptr && live->removes(each.text) ? 0.0 : current.count_of(each.text, 0, current.size()).count;
-    total += std::max(each.count, 0.0);
-  }
+  for (const FoundQuery& each : found) total += std::max(each.count, 0.0);
   if (!(total > 0.0)) return;
   std::vector<double>& scores = branch.chances.scores;
   const std::vector<Proposal>& list = branch.proposals.list();

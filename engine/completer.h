@@ -90,13 +90,14 @@ class Completer {
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
   bool are_begun(const Branch& branch, double least, const LiveState* live) const;
-  std::vector<FoundQuery> found_by_words(const std::string& text, bool folds) const;
-  void add_begun(std::string_view text, std::size_t matched, std::vector<FoundQuery>& found) const;
-  std::vector<FoundQuery> found_elsewhere(const std::string& text, bool folds) const;
+  std::vector<FoundQuery> found_by_words(const std::string& text, bool folds, const LiveState* live) const;
+  void add_begun(std::string_view text, std::size_t matched, const LiveState* live,
+                 std::vector<FoundQuery>& found) const;
+  void count_now(const LiveState* live, std::vector<FoundQuery>& found) const;
+  std::vector<FoundQuery> found_elsewhere(const std::string& text, bool folds, const LiveState* live) const;
   void add_other_known(const SearchOptions& options, const Session& session, const LiveState* live,
                        std::span<Branch> branches) const;
-  void add_known(std::vector<FoundQuery> found, double log_probability, const Session& session, const LiveState* live,
-                 Branch& branch) const;
+  void add_known(std::vector<FoundQuery> found, double log_probability, const Session& session, Branch& branch) const;
   Answer show(const Request& request, std::vector<Branch> branches, const LiveState* live) const;
   std::shared_ptr<const LiveState> changes() const;
 

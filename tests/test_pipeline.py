@@ -243,7 +243,8 @@ def assert_same(pair: Pair, prefix: str, options: SearchOptions, context: Sequen
     assert [each.source for each in found] == [each.source for each in expected]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@example(typed={"abdc": 9}, prefix="abd ", options=SearchOptions())  # a space too early, before what is only live
 @given(
     typed=st.dictionaries(st.sampled_from([*QUERIES, "abdc", "dcba a", "ab ca", "b"]), st.integers(1, 9), max_size=5),
     prefix=st.text("abcd ", max_size=4),
