@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,14 @@ def interrupt(process: subprocess.Popen[str], when: Callable[[], object], times:
     assert "Traceback" not in stderr
     assert "leaked" not in stderr
     return stderr.splitlines()
+
+
+@pytest.fixture(autouse=True)
+def heeded() -> Iterator[None]:
+    """Let the commands heed Ctrl-C, also where the tests themselves run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def names(folder: Path) -> list[str]:
