@@ -42,22 +42,6 @@ def rows_of(data: Dataset, background: str, channel: Channel) -> ReadRows:
         return replace(rows, worth=rows.worth * WORTH / rows.worth.sum())
 
 
-def joined(each: list[ReadRows]) -> ReadRows:
-    """Return the rows of several logs as one."""
-    readings = max(rows.there.shape[1] for rows in each)
-
-    def widened(values: np.ndarray, fill: float) -> np.ndarray:
-        room = [(0, 0), (0, readings - values.shape[1]), *[(0, 0)] * (values.ndim - 2)]
-        return np.pad(values, room, constant_values=fill)
-
-    return ReadRows(
-        np.concatenate([widened(rows.features, 0.0) for rows in each]),
-        np.concatenate([widened(rows.there, False) for rows in each]),
-        np.concatenate([widened(rows.chances, -60.0) for rows in each]),
-        np.concatenate([rows.worth for rows in each]),
-    )
-
-
 def blank() -> dict[str, BeliefWeights]:
     """Return weights that believe nothing, with which a first model can be trained."""
     size = len(import_engine().belief_names())
@@ -83,7 +67,7 @@ def main() -> None:
         path, _, background = named.partition("=")
         data = open_dataset(Path(path))
         each.append(rows_of(data, background or NO_BACKGROUND, learn_channel(data)))
-    rows, chance = joined(each), np.random.default_rng(0)
+    rows, chance = ReadRows.joined(each), np.random.default_rng(0)
     start = BeliefWeights.blank(rows, UNITS, chance)
     fitted = {part: fit_belief(start, rows, glance=part == "glance", closeness=1.0) for part in PARTS}
     write(fitted, asked.output)

@@ -227,17 +227,22 @@ void Completer::count_now(const LiveState* live, std::vector<FoundQuery>& found)
   }
 }
 
+/// Known queries that have the words of a text as they are, the last one also at the end of a word, or are made of it.
+void Completer::add_with_whole_words(const std::string& text, bool folds, const LiveState* live,
+                                     std::vector<FoundQuery>& found) const {
+  const CurrentQueries current(*popular_, nullptr, live);
+  const double count = current.count_of(text, 0, current.size()).count;
+  if (count > 0.0) found.push_back({text, count, text.size()});
+  for (FoundQuery& each : other_order_->find(text + ' ', policy_, folds)) found.push_back(std::move(each));
+  for (FoundQuery& each : find_inside(*popular_, text, policy_, folds, true)) found.push_back(std::move(each));
+  add_begun(text + ' ', text.size(), live, found);
+}
+
 /// Known queries that have the words of a text in another order, or in the singular: its last word, or, where the
 /// policy says so, in the other number any word before that.
 std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool folds, const LiveState* live) const {
-  const CurrentQueries current(*popular_, nullptr, live);
   std::vector<FoundQuery> found = other_order_->find(text, policy_, folds);
-  for (const std::string& singular : singular_forms(text)) {
-    const double count = current.count_of(singular, 0, current.size()).count;
-    if (count > 0.0) found.push_back({singular, count, singular.size()});
-    for (FoundQuery& each : other_order_->find(singular + ' ', policy_, folds)) found.push_back(std::move(each));
-    add_begun(singular + ' ', singular.size(), live, found);
-  }
+  for (const std::string& singular : singular_forms(text)) add_with_whole_words(singular, folds, live, found);
   if (policy_.reordered_inflected == 0.0) return found;
   for (const std::string& other : in_other_number(text)) {
     for (FoundQuery& each : other_order_->find(other, policy_, folds)) found.push_back(std::move(each));
@@ -246,16 +251,38 @@ std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool 
   return found;
 }
 
+/// Known queries that go on from a text without one of its spaces: the last one was typed too early, or, where the
+/// policy looks at such, another one too much (`log in` finds `login`).
+void Completer::add_joined(const std::string& text, const LiveState* live, std::vector<FoundQuery>& found) const {
+  const CurrentQueries current(*popular_, nullptr, live);
+  for (std::size_t space = text.find(' '); space != std::string::npos; space = text.find(' ', space + 1)) {
+    const bool is_last = space + 1 == text.size();
+    if (!is_last && policy_.reordered_inflected == 0.0) continue;
+    const std::string joined = std::string(text).erase(space, 1);
+    const double count = is_last ? 0.0 : current.count_of(joined, 0, current.size()).count;
+    if (count > 0.0) found.push_back({joined, count, joined.size()});
+    add_begun(joined, joined.size(), live, found);
+  }
+}
+
+/// Known queries without one of the typed spaces, or, where the policy looks at such, without the ending of a word:
+/// `schulen` finds `volkshochschule`.
+void Completer::add_found_otherwise(const std::string& text, bool folds, const LiveState* live,
+                                    std::vector<FoundQuery>& found) const {
+  add_joined(text, live, found);
+  if (!other_order_ || policy_.reordered_inflected == 0.0) return;
+  for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending)) {
+    if (found.empty()) add_with_whole_words(stem, folds, live, found);
+  }
+}
+
 /// Known queries that do not go on from a text: they have its words elsewhere, or it is inside a word of theirs. If
-/// there are none, a space was typed too early.
+/// there are none, it may be written otherwise.
 std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds, const LiveState* live) const {
   std::vector<FoundQuery> found;
   if (other_order_) found = found_by_words(text, folds, live);
   for (FoundQuery& each : find_inside(*popular_, text, policy_, folds)) found.push_back(std::move(each));
-  if (found.empty() && text.ends_with(' ')) {
-    const std::string_view begun = std::string_view(text).substr(0, text.size() - 1);
-    add_begun(begun, begun.size(), live, found);
-  }
+  if (found.empty()) add_found_otherwise(text, folds, live, found);
   count_now(live, found);
   keep_most_typed(found, static_cast<std::size_t>(policy_.reordered_count));
   return found;
@@ -337,7 +364,11 @@ Answer Completer::show(const Request& request, std::vector<Branch> branches, con
   }
   const double asked = request.options.min_probability;
   const bool everything = (asked < 0.0 ? policy_.min_probability : asked) == 0.0;
-  if (request.options.fold && !everything) merge_spellings(request.typed, proposals.list(), scores);
+  if (request.options.fold && !everything) {
+    const CurrentQueries current(*popular_, nullptr, live);
+    const double count = current.count_of(request.typed, 0, current.size()).count;
+    merge_spellings(request.typed, count, proposals.list(), scores);
+  }
   std::vector<Completion> shown =
       select({request, proposals, branches.front().features, scores, live, companions_}, policy_, ranker_->words());
   if (!pinned.empty()) put_pins(std::move(pinned), request.options.count, shown);

@@ -90,7 +90,12 @@ class Completer {
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
   bool are_begun(const Branch& branch, double least, const LiveState* live) const;
+  void add_with_whole_words(const std::string& text, bool folds, const LiveState* live,
+                            std::vector<FoundQuery>& found) const;
   std::vector<FoundQuery> found_by_words(const std::string& text, bool folds, const LiveState* live) const;
+  void add_joined(const std::string& text, const LiveState* live, std::vector<FoundQuery>& found) const;
+  void add_found_otherwise(const std::string& text, bool folds, const LiveState* live,
+                           std::vector<FoundQuery>& found) const;
   void add_begun(std::string_view text, std::size_t matched, const LiveState* live,
                  std::vector<FoundQuery>& found) const;
   void count_now(const LiveState* live, std::vector<FoundQuery>& found) const;

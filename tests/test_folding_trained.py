@@ -101,6 +101,11 @@ def test_who_types_an_accent_seldom_means_a_text_without_one(tmp_path: Path) -> 
     assert model.complete("le p").texts[0] == "le petit prince"
 
 
+def test_a_rarer_spelling_of_what_was_typed_is_no_suggestion(french: Model) -> None:
+    assert "creme brulee" not in french.complete("crème brûlée").texts
+    assert "crème brûlée" in french.complete("creme brulee").texts
+
+
 def test_the_other_spelling_itself_is_offered(french: Model) -> None:
     assert {"café", "café de flore"} <= set(french.complete("cafe").texts)
 

@@ -107,6 +107,12 @@ def test_a_word_that_ends_as_another_one_of_the_log_is_right() -> None:
     assert slips(counts | {"abmeldung": 4}) == ["gewerbeanmelduhg"]
 
 
+def test_a_long_word_that_is_typed_about_as_often_as_a_near_one_is_right() -> None:
+    counts = {"hund anmelden": 31, "hund abmelden": 26, "kfz abmelden": 90, "kfz anmelden": 95, "derailleur": 3}
+    misspellings = Misspellings(counts | {"deraileur": 1})
+    assert [query for query in counts | {"deraileur": 1} if misspellings.holds(query)] == ["deraileur"]
+
+
 def test_a_space_in_another_place_is_a_slip_if_it_makes_words_that_are_nowhere_else() -> None:
     counts = {"jersey long sleeve": 1, "jersey lon gsleeve": 1, "long boots": 4, "sleeve": 3, "brake pads": 3}
     assert slips(counts) == ["jersey lon gsleeve"]

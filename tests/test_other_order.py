@@ -13,6 +13,7 @@ from halfword import SearchOptions, load
 from halfword.core.errors import OptionError
 from halfword.core.filters import Blocklist
 from halfword.core.options import UNFILTERED, Order
+from halfword.core.policy import Policy
 from halfword.search.filtered import Filtered
 from halfword.search.model import Model
 from halfword.search.reference_order import PlainOrder
@@ -146,15 +147,49 @@ def test_a_query_that_was_typed_far_more_often_may_stand_above_what_goes_on(tmp_
     assert order == [["hose connector", "garden hose"], ["garden hose", "hose connector"]]
 
 
+FOUND_INSIDE = {"ausweis": "personalausweis", "zeiten": "öffnungszeiten", "pass": "reisepass beantragen"}
+
+
 def test_letters_inside_a_word_find_it_in_a_small_site(tmp_path: Path) -> None:
     counts = {"personalausweis": 4, "reisepass beantragen": 2, "orange": 9, "öffnungszeiten": 3}
-    for most, found in ((100.0, {"ausweis": "personalausweis", "zeiten": "öffnungszeiten"}), (3.0, {})):
+    for most, found in ((100.0, FOUND_INSIDE), (3.0, {})):
         policy = replace(SHOWS_ALL, inside_most_queries=most)
         toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy)
         model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
-        for typed in ("ausweis", "zeiten", "range", "pass"):
+        for typed in (*FOUND_INSIDE, "range", "isep"):
             texts = [each.text for each in model.complete(typed, ANY) if each.text in counts]
             assert texts == [text for key, text in found.items() if key == typed], typed
+
+
+INFLECTING = replace(SHOWS_ALL, reordered_inflected=1.0, inside_most_queries=100.0)
+
+
+def found_by(folder: Path, counts: Mapping[str, int], typed: str, policy: Policy) -> list[str]:
+    toy = Toy(parts=("popular", "ngram"), counts=dict(counts), order=4, policy=policy)
+    model = load(write_toy(folder / "toy.halfword", toy), cache=False)
+    return [each.text for each in model.complete(typed, ANY) if each.text in counts]
+
+
+@pytest.mark.parametrize("typed", ["log in", "log i", "lo gin"])
+def test_a_small_site_finds_a_query_that_was_typed_with_a_space_too_much(tmp_path: Path, typed: str) -> None:
+    counts = {"login": 20, "login loop": 2, "logo": 1}
+    assert found_by(tmp_path, counts, typed, INFLECTING) == ["login", "login loop"]
+    assert found_by(tmp_path, counts, typed, SHOWS_ALL) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    {
+        "schulen": ["volkshochschule"],
+        "bibliotheken": ["stadtbibliothek", "bibliothek"],
+        "backups": ["backup", "database backup"],  # by the rules of English
+        "kurse": ["kurs für anfänger"],
+        "bade": [],  # too little of it is left
+    }.items(),
+)
+def test_a_small_site_finds_words_without_their_ending(tmp_path: Path, typed: str, found: list[str]) -> None:
+    counts = {"volkshochschule": 8, "stadtbibliothek": 14, "bibliothek": 4, "kurs für anfänger": 2, "schwimmbad": 5}
+    assert found_by(tmp_path, counts | {"backup": 9, "database backup": 3}, typed, INFLECTING) == found
 
 
 def test_a_plural_finds_the_singular(model: Model) -> None:

@@ -181,8 +181,8 @@ MISTAKEN = replace(
 def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline with corrections, which are believed at random, and words in another order."""
     policy = replace(MISTAKEN, corrected_network=request.param, reordered_corrections=2.0, reordered_most_queries=3.0)
-    policy = replace(policy, inside_most_queries=1e3, inside_fewest_typed=2.0, inside_fewest_before=1.0)
-    policy = replace(policy, reordered_inflected=1.0)
+    policy = replace(policy, inside_most_queries=1e3, inside_fewest_before=1.0, reordered_inflected=1.0)
+    policy = replace(policy, inside_fewest_typed=3.0, inside_fewest_ending=2.0)
     size, chance = len(import_engine().belief_names()), random.Random(1)
     believed = {
         f"{part}.{name}": [chance.gauss(0, 0.3) for _ in range(length)]

@@ -206,6 +206,16 @@ def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Pa
         assert set(counts) <= {each.text for each in model.complete("dv", count=100, min_probability=0.0)}
 
 
+@pytest.mark.parametrize(("often", "shown"), [(90, False), (30, True)])
+def test_a_near_duplicate_that_is_far_rarer_than_what_is_shown_is_left_out(
+    tmp_path: Path, often: int, shown: bool
+) -> None:
+    policy = replace(SHOWS_ALL, min_probability=1e-9, often_typed=5.0, often_typed_share=0.2)
+    toy = Toy(parts=PARTS, counts={"dvd player": often, "dvdplayer": 9}, policy=policy, pieces=tuple("dvplayer "))
+    texts = load(write_toy(tmp_path / "toy.halfword", toy)).complete("dv", count=100).texts
+    assert ("dvdplayer" in texts, "dvd player" in texts) == (shown, True)
+
+
 def test_wrong_values_are_named(path: Path) -> None:
     with pytest.raises(OptionError, match="invent must be one of never, careful, freely, got 'maybe'"):
         load(path).complete("a", invent="maybe")

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "search/finished.h"
 #include "text/fold.h"
@@ -47,8 +48,11 @@ bool is_ascii(std::string_view text) {
 
 }  // namespace
 
-void merge_spellings(std::string_view typed, const std::vector<Proposal>& proposals, std::vector<double>& scores) {
-  if (std::all_of(proposals.begin(), proposals.end(), [](const Proposal& each) { return is_ascii(each.text); })) return;
+void merge_spellings(std::string_view typed, double typed_count, const std::vector<Proposal>& proposals,
+                     std::vector<double>& scores) {
+  const auto is_plain_text = [](const Proposal& each) { return is_ascii(each.text); };
+  if (is_ascii(typed) && std::all_of(proposals.begin(), proposals.end(), is_plain_text)) return;
+  const std::string typed_key = fold(typed);
   std::vector<std::string> keys;
   for (const Proposal& each : proposals) keys.push_back(fold(each.text));
   const std::vector<double> given = scores;
@@ -69,6 +73,31 @@ void merge_spellings(std::string_view typed, const std::vector<Proposal>& propos
     scores[best] = log_add(scores[best], scores[place]);
     scores[place] = std::numeric_limits<double>::quiet_NaN();
   }
+  for (std::size_t place = 0; place < given.size(); ++place) {
+    const Proposal& each = proposals[place];
+    if (keys[place] != typed_key || each.text == typed || !(std::max(each.count, 0.0) < typed_count)) continue;
+    if (!is_ascii(each.text) || has_accents) scores[place] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+std::optional<double> Shown::add(std::string_view text, double count) {
+  const auto [place, is_new] = often_.try_emplace(plain_form(text), count);
+  if (is_new) return std::nullopt;
+  return std::exchange(place->second, std::max(place->second, count));
+}
+
+std::vector<std::string> without_endings(std::string_view text, double fewest) {
+  std::vector<std::string> stems;
+  const std::size_t begin = text.rfind(' ') + 1;
+  for (std::string_view stem = text; stems.size() < 2;) {
+    do {
+      if (stem.size() <= begin) return stems;
+      stem.remove_suffix(1);
+    } while ((static_cast<unsigned char>(text[stem.size()]) & 0xC0) == 0x80);  // inside a character
+    if (static_cast<double>(stem.size() - begin) < fewest) return stems;
+    stems.emplace_back(stem);
+  }
+  return stems;
 }
 
 std::vector<std::string> singular_forms(std::string_view text) {

@@ -79,6 +79,7 @@ struct Policy {
   double reordered_corrections{};
   double inside_most_queries{};
   double inside_fewest_typed{};
+  double inside_fewest_ending{};
   double inside_fewest_before{};
   double other_known_factor{};
   // Chinese by its pinyin.
@@ -96,6 +97,7 @@ struct Policy {
   double odd_words_before{};
   double odd_ending{};
   double often_typed{};
+  double often_typed_share{};
   double known_typed{};
   double counts_believed{};
 };

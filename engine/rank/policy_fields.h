@@ -78,6 +78,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"reordered_corrections", &Policy::reordered_corrections},
     PolicyField{"inside_most_queries", &Policy::inside_most_queries},
     PolicyField{"inside_fewest_typed", &Policy::inside_fewest_typed},
+    PolicyField{"inside_fewest_ending", &Policy::inside_fewest_ending},
     PolicyField{"inside_fewest_before", &Policy::inside_fewest_before},
     PolicyField{"other_known_factor", &Policy::other_known_factor},
     PolicyField{"pinyin_most_queries", &Policy::pinyin_most_queries},
@@ -93,6 +94,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"odd_words_before", &Policy::odd_words_before},
     PolicyField{"odd_ending", &Policy::odd_ending},
     PolicyField{"often_typed", &Policy::often_typed},
+    PolicyField{"often_typed_share", &Policy::often_typed_share},
     PolicyField{"known_typed", &Policy::known_typed},
     PolicyField{"counts_believed", &Policy::counts_believed},
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -141,8 +142,9 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
     if (chosen.size() == most) break;
     if (!admission.likely(place) || !admission.admits(place, chosen.size(), elsewhere)) continue;
     const Proposal& proposal = ranked.proposals.list()[place];
-    const bool is_new = shown.add(proposal.text);
-    if (!is_new && !admission.everything() && proposal.count < policy.often_typed) continue;
+    const std::optional<double> before = shown.add(proposal.text, std::max(proposal.count, 0.0));
+    const double often = std::max(policy.often_typed, policy.often_typed_share * before.value_or(0.0));
+    if (before && !admission.everything() && proposal.count < often) continue;
     chosen.push_back(place);
     elsewhere = elsewhere || admission.is_found_elsewhere(proposal);
   }

@@ -110,6 +110,7 @@ export const POLICY = {
   reordered_corrections: [0.0, 0.0, 100.0],
   inside_most_queries: [0.0, 0.0, 100000.0],
   inside_fewest_typed: [5.0, 1.0, 1000.0],
+  inside_fewest_ending: [4.0, 1.0, 1000.0],
   inside_fewest_before: [3.0, 1.0, 1000.0],
   other_known_factor: [0.05, 1e-06, 1.0],
   pinyin_most_queries: [10.0, 0.0, 1000000.0],
@@ -125,6 +126,7 @@ export const POLICY = {
   odd_words_before: [1.0, 0.0, 100.0],
   odd_ending: [0.05, 0.0, 1.0],
   often_typed: [5.0, 0.0, 1000000000.0],
+  often_typed_share: [0.2, 0.0, 1.0],
   known_typed: [5.0, 0.0, 1000000000.0],
   counts_believed: [1000000000.0, 0.0, 1000000000.0],
 };

@@ -96,6 +96,7 @@ class Policy:
     reordered_corrections: float = 0.0  # corrections whose words are looked for in another order, too
     inside_most_queries: float = 0.0  # that an index may have to look for the typed letters inside words (small sites)
     inside_fewest_typed: float = 5.0  # bytes that must be typed for that,
+    inside_fewest_ending: float = 4.0  # or so many, if they are its ending,
     inside_fewest_before: float = 3.0  # and bytes of the word that must be before them (by reading, not measured)
     other_known_factor: float = 0.05  # how much one that does not go on from the text counts beside one that does
     # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
@@ -119,7 +120,8 @@ class Policy:
     odd_words_before: float = 1.0  # words before one that do not join others, beside each of which it was typed, or it
     # reads oddly
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
-    often_typed: float = 5.0  # what was typed so often is shown, even if it is nearly a duplicate of what is shown
+    often_typed: float = 5.0  # what was typed so often is shown, even if it is nearly a duplicate of what is shown,
+    often_typed_share: float = 0.2  # and was typed so often for each time that this was (by reading)
     known_typed: float = 5.0  # what was typed so often and is no correction is shown, even if it is
     # unlikely; in a log of few queries once: whoever has few misses each of them
     counts_believed: float = NEVER_BELIEVED  # typed so often on average, known queries share what the ranker gives them
@@ -212,6 +214,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "reordered_corrections": (0.0, 100.0),
     "inside_most_queries": (0.0, 1e5),
     "inside_fewest_typed": (1.0, 1000.0),
+    "inside_fewest_ending": (1.0, 1000.0),
     "inside_fewest_before": (1.0, 1000.0),
     "other_known_factor": (1e-6, 1.0),
     "pinyin_most_queries": _COUNT,
@@ -227,6 +230,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "odd_words_before": (0.0, 100.0),
     "odd_ending": (0.0, 1.0),
     "often_typed": (0.0, 1e9),
+    "often_typed_share": (0.0, 1.0),
     "known_typed": (0.0, 1e9),
     "counts_believed": (0.0, NEVER_BELIEVED),
 }

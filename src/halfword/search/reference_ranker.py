@@ -59,7 +59,13 @@ from halfword.search.reference_folding import Readings, folded_queries
 from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 from halfword.search.reference_pinyin import PlainPinyin
-from halfword.search.reference_selection import in_other_number, merge_spellings, select, singular_forms
+from halfword.search.reference_selection import (
+    in_other_number,
+    merge_spellings,
+    select,
+    singular_forms,
+    without_endings,
+)
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
@@ -358,7 +364,8 @@ class PlainPipeline:
         proposals, scores, corrected = self._joined(prefix, session, page)
         least = self.policy.min_probability if options.min_probability is None else options.min_probability
         if options.fold and least > 0:
-            scores = merge_spellings(prefix, scores, lambda text: proposals[text].count)
+            typed_count = self.counts.get(prefix, 0)
+            scores = merge_spellings(prefix, typed_count, scores, lambda text: proposals[text].count)
         shown = select(
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
@@ -430,15 +437,35 @@ class PlainPipeline:
         if self.other_order is not None:
             ways.append(self.other_order.find(prefix, folds=folds))
             for singular in singular_forms(prefix):
-                ways.append(self.other_order.find(f"{singular} ", folds=folds))
-                ways.append({query: len(singular) for query in self.counts if f"{query} ".startswith(f"{singular} ")})
+                ways += self._with_whole_words(singular, folds=folds)
             for other in in_other_number(prefix) if self.policy.reordered_inflected > 0 else ():
                 ways += [self.other_order.find(other, folds=folds), self._going_on(other)]
-        if not any(ways) and prefix.endswith(" "):  # it was typed too early
-            ways.append(self._going_on(prefix[:-1]))
+        if not any(ways):
+            ways += self._found_otherwise(prefix, folds=folds)
         known = {query: max(way.get(query, 0) for way in ways) for way in ways for query in way}
         most_typed = sorted(known, key=lambda query: (-self.counts[query], query.encode()))
         return {query: known[query] for query in most_typed[: int(self.policy.reordered_count)]}
+
+    def _with_whole_words(self, text: str, *, folds: bool) -> list[dict[str, int]]:
+        """Return known queries that have the words of a text as they are, or are made of it."""
+        assert self.other_order is not None
+        begun = {query: len(text) for query in self.counts if f"{query} ".startswith(f"{text} ")}
+        inside = find_inside(self.counts, text, self.policy, folds=folds, ending=True)
+        return [self.other_order.find(f"{text} ", folds=folds), begun, inside]
+
+    def _found_otherwise(self, prefix: str, *, folds: bool) -> list[dict[str, int]]:
+        """Return known queries without one of the typed spaces, or, in small sites, without the ending of a word."""
+        inflects, places = self.policy.reordered_inflected > 0, [at for at, sign in enumerate(prefix) if sign == " "]
+        ways = [self._going_on(prefix[:-1])] if prefix.endswith(" ") else []  # it was typed too early
+        for place in places if inflects else ():
+            joined = prefix[:place] + prefix[place + 1 :]
+            ways.append(
+                {query: len(joined) for query in self.counts if query.startswith(joined) and place < len(joined)}
+            )
+        if self.other_order is not None and inflects:
+            for stem in without_endings(prefix, self.policy.inside_fewest_ending):
+                ways += [] if any(ways) else self._with_whole_words(stem, folds=folds)
+        return ways
 
     def _going_on(self, begun: str) -> dict[str, int]:
         """Return known queries that go on from another text than the typed one, and how much of each that is."""

@@ -40,6 +40,16 @@ def singular_forms(text: str) -> list[str]:
     return [" ".join([*before, form]) for form in forms if form != word]
 
 
+def without_endings(text: str, fewest: float) -> list[str]:
+    """Return a text without the last letter, and the last two letters, of its last word, of which so many must be left.
+
+    >>> without_endings("alle schulen", 4), without_endings("boote", 4), without_endings("bad", 4)
+    (['alle schule', 'alle schul'], ['boot'], [])
+    """
+    word = text.split(" ")[-1]
+    return [text[:-cut] for cut in (1, 2) if len(word[:-cut].encode()) >= fewest]
+
+
 def in_other_number(text: str) -> list[str]:
     """Return the texts with one of the words before the last in the other number.
 
@@ -69,18 +79,21 @@ def _is_long(word: str) -> bool:
 
 
 def merge_spellings(
-    typed: str, scores: Mapping[str, float], count_of: Callable[[str], float | None]
+    typed: str, typed_count: float, scores: Mapping[str, float], count_of: Callable[[str], float | None]
 ) -> dict[str, float]:
     """Return the scores with one text of those that differ in accents or other letters that people do not tell apart.
 
     It is the one that most people typed. Who types accents means them: then a known query that goes on from what was
-    typed comes first. Signs of ASCII alone make no difference that is looked at here.
+    typed comes first. What differs so from the typed text itself, and was typed less often, is no suggestion. Signs of
+    ASCII alone make no difference that is looked at here.
 
     >>> scores = {"noel": -1.0, "noël": -1.0, "t-shirt": -2.0, "tshirt": -3.0}
-    >>> merge_spellings("no", scores, {"noel": 1, "noël": 2}.get)
+    >>> merge_spellings("no", 0, scores, {"noel": 1, "noël": 2}.get)
     {'noël': -0.3068528194400547, 't-shirt': -2.0, 'tshirt': -3.0}
-    >>> list(merge_spellings("noë", scores, {"noel": 2, "noël": 1}.get))
+    >>> list(merge_spellings("noë", 0, scores, {"noel": 2, "noël": 1}.get))
     ['noël', 't-shirt', 'tshirt']
+    >>> list(merge_spellings("noël", 2, {"noel": -1.0, "noël tree": -1.0}, {"noel": 1}.get))
+    ['noël tree']
     """
 
     def rank(text: str) -> tuple[bool, float, float]:
@@ -93,6 +106,10 @@ def merge_spellings(
         best = max(same, key=rank)
         if text != best and not (text.isascii() and best.isascii()):
             merged[best] = float(np.logaddexp(merged[best], merged.pop(text)))
+    for text in scores:
+        is_rarer = fold(text) == fold(typed) and (count_of(text) or 0) < typed_count
+        if is_rarer and text != typed and not (text.isascii() and typed.isascii()):
+            merged.pop(text, None)
     return merged
 
 
@@ -131,7 +148,7 @@ def select(
         least = min(least, common)
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     words_are_known = options.min_probability is None and bool(elsewhere)
-    shown: set[str] = set()
+    shown: dict[str, float] = {}  # how often the most frequent of near-duplicates was typed
     chosen: list[str] = []
     for text in sorted(scores, key=lambda text: (-scores[text], text.encode())):
         if len(chosen) == max(options.count, int(policy.page)):
@@ -149,9 +166,10 @@ def select(
         if new and words_are_known and repeats(text):
             continue
         form = plain_form(text)
-        if form not in shown or everything or count_of(text) >= policy.often_typed:
+        often = max(policy.often_typed, policy.often_typed_share * shown.get(form, 0.0))
+        if form not in shown or everything or count_of(text) >= often:
             chosen.append(text)
-        shown.add(form)
+        shown[form] = max(count_of(text), shown.get(form, 0.0))
     penalty = 0.0 if empty else policy.length_penalty
     chosen.sort(key=lambda text: (penalty * added[text] - scores[text], text.encode()))
     return chosen[: options.count]

@@ -99,6 +99,22 @@ class ReadRows:
     chances: Doubles  # (prefixes, readings): log p(what was meant | reading)
     worth: Doubles  # (prefixes): what each row counts
 
+    @classmethod
+    def joined(cls, each: Sequence[Self]) -> Self:
+        """Return the rows of several logs, or of several models of one, as one."""
+        readings = max(rows.there.shape[1] for rows in each)
+
+        def widened(values: NDArray[Any], fill: float) -> NDArray[Any]:
+            room = [(0, 0), (0, readings - values.shape[1]), *[(0, 0)] * (values.ndim - 2)]
+            return np.pad(values, room, constant_values=fill)
+
+        return cls(
+            np.concatenate([widened(rows.features, 0.0) for rows in each]),
+            np.concatenate([widened(rows.there, False) for rows in each]),
+            np.concatenate([widened(rows.chances, _UNLIKELY) for rows in each]),
+            np.concatenate([rows.worth for rows in each]),
+        )
+
 
 def read_rows(
     model: Model,

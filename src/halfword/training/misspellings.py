@@ -149,7 +149,8 @@ class Misspellings:
             return typed * (_TIMES_IF_RARE if word in self._others else 1)
         if self._is_inner_slip(word, meant, _INNER_WORD, _INNER_TIMES) and typed == 1:
             return typed
-        if self._is_inner_slip(word, meant, _LONG_WORD, 1) and (strange or word not in self._others):
+        times = 1 if self._words[word] <= _RARE_WORD else _INNER_TIMES  # `abmelden` is typed as often as `anmelden`
+        if self._is_inner_slip(word, meant, _LONG_WORD, times) and (strange or word not in self._others):
             return typed + 1
         if shorter < _SHORTEST_WORD + alone:
             return typed * _FAR_TIMES

@@ -9,14 +9,16 @@ the train split's sessions again, in queries with the same words, since people m
 (`enviromental`); and letter by letter as the channel makes them, which is all that a log without sessions has.
 
 In a small log it may be that people typed every validation row before. Taken at its word, everything unknown would be a
-mistake. So each log is also asked for a few queries of the background, as if a stranger had typed them. And people look
-for a known query by a word inside it, with which none begins: that is no mistake, either.
+mistake. So each log is also asked for a few queries of the background, as if a stranger had typed them. A small site is
+also asked for its own queries, with models that do not know them: these are strangers who speak its own language. And
+people look for a known query by a word inside it, with which none begins: that is no mistake, either.
 """
 
 import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -28,9 +30,9 @@ from halfword.core.text import SHORTEST_QUERY
 from halfword.data.dataset import Dataset, Split
 from halfword.data.query_table import QueryTable
 from halfword.data.sessions import TypedRow
-from halfword.search.model import load
+from halfword.search.model import Model, load
 from halfword.training.channel import Channel, Pair, are_alike, mine, mistype
-from halfword.training.correcting import NATURAL, PARTS, BeliefWeights, fit_belief, read_rows
+from halfword.training.correcting import NATURAL, PARTS, BeliefWeights, ReadRows, fit_belief, read_rows
 from halfword.training.from_table import WordColumns
 from halfword.training.offers import Asked, at_hashed_prefix
 from halfword.training.word_tree import count_words, may_be_mistyped
@@ -48,17 +50,21 @@ _LEAST_SHARE = 0.06  # what they count at least for each natural prefix, since f
 _STRANGERS = 500  # queries of the background that are asked
 _INSIDE = 500  # known queries that are asked from a later word on
 _FEWEST_LETTERS = 3  # that are typed of such a word
+_PARTS_KEPT_BACK = 4  # of the queries of a small site, each asked with a model that knows the other parts
 _BEFORE_WORD = re.compile("[ _" + "".join(map(re.escape, sorted(SIGNS))) + "]")
 _MOST_STEPS = 200_000  # from query to query in the train split's sessions that are looked at
 _MOST_WORDS = 3  # that a mistake may befall: two mistakes are in two spaces at most
 
 
-def learn_belief(path: Path, data: Dataset, channel: Channel, background: Sequence[str]) -> dict[str, Array]:
+def learn_belief(
+    path: Path, data: Dataset, channel: Channel, background: Sequence[str], kept_back: Sequence[ReadRows]
+) -> dict[str, Array]:
     """Return how far corrections are believed, fitted to what a model file makes of validation rows.
 
-    `background` has queries of other people.
+    `background` has queries of other people, `kept_back` what models made of right queries that they do not know.
     """
-    rows = read_rows(load(path, cache=False), *belief_rows(data, channel, background))
+    read = read_rows(load(path, cache=False), *belief_rows(data, channel, background))
+    rows = ReadRows.joined([read, *(replace(each, worth=each.worth / len(kept_back)) for each in kept_back)])
     fitted = {part: fit_belief(BeliefWeights.read(part), rows, glance=part == "glance") for part in PARTS}
     return {name: array for part, weights in fitted.items() for name, array in weights.arrays(part).items()}
 
@@ -93,6 +99,25 @@ def strangers(background: Sequence[str], counts: Mapping[str, int]) -> list[Aske
     new = [query for query in background if len(query) >= SHORTEST_QUERY and query not in counts]
     some = random.Random(5).sample(new, min(_STRANGERS, len(new)))
     return at_hashed_prefix(TypedRow(query) for query in some)
+
+
+def keep_back(counts: Mapping[str, int]) -> Iterator[tuple[dict[str, int], list[Asked]]]:
+    """Yield a log without some of its queries, and prefixes of these, until each was left out once.
+
+    >>> [(sorted(rest), {asked.query for asked in left}) for rest, left in keep_back({"wifi": 3, "hours": 1})]
+    [(['wifi'], {'hours'}), (['hours'], {'wifi'})]
+    """
+    queries = sorted(counts)
+    random.Random(7).shuffle(queries)
+    for part in range(min(_PARTS_KEPT_BACK, len(queries))):
+        left = queries[part::_PARTS_KEPT_BACK]
+        asked = at_hashed_prefix(TypedRow(query) for query in left if len(query) >= SHORTEST_QUERY)
+        yield {query: count for query, count in counts.items() if query not in set(left)}, asked
+
+
+def read_right(model: Model, asked: Sequence[Asked]) -> ReadRows:
+    """Ask a model for the readings of prefixes that are right as typed."""
+    return read_rows(model, [], [], 0.0, [asked])
 
 
 def from_inside(counts: Mapping[str, int]) -> list[Asked]:

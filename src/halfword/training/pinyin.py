@@ -37,7 +37,7 @@ def learn_pinyin(counts: Mapping[str, int]) -> dict[str, Array]:
         query: [each.lower() for each in lazy_pinyin(query, errors=cast(Any, list))]  # others one by one
         for _, query in nsmallest(_MOST, chinese)
     }
-    heard = {letter: lazy_pinyin(letter)[0] for letter in _common_characters()}
+    heard = {letter: lazy_pinyin(letter)[0] for letter in _common_characters()} if spelled else {}
     return pinyin_arrays(counts, spelled, heard)
 
 

@@ -4,7 +4,7 @@ Each part is learned from the train split, and what joins the parts is fitted on
 are learned again from all rows, and the fitted weights stay; with `hold_out` the first parts are kept instead.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.data.query_table import QueryTable
 from halfword.data.sessions import TypedRow, queries_of
-from halfword.search.model import import_engine
+from halfword.search.model import import_engine, load
 from halfword.training.displays import learn_displays
 from halfword.training.folding import LARGEST_COUNT, fold_queries
 from halfword.training.foundation import Learned, bounds, learn_all, learn_pieces, memory_options
@@ -341,7 +341,12 @@ def _fitted(
             arrays = _weighed(arrays, card, path, rows, pointer)
         if not ranked:
             return arrays, DEFAULT_POLICY, ()
-        return _ranked(arrays, card, path, data, _strangers(learned, options), progress)
+
+        def learn_again(table: QueryTable) -> dict[str, Array]:
+            again = learn_all(learned, table, output, options)
+            return _with_counts(table, data, output, again, options, quiet, stays=False)[0]
+
+        return _ranked(arrays, card, path, data, _strangers(learned, options), learn_again, progress)
 
 
 def _weighed(
@@ -362,12 +367,18 @@ def _weighed(
 
 
 def _ranked(
-    arrays: dict[str, Array], card: Card, path: Path, data: Dataset, strangers: Sequence[str], progress: Progress
+    arrays: dict[str, Array],
+    card: Card,
+    path: Path,
+    data: Dataset,
+    strangers: Sequence[str],
+    learn_again: Callable[[QueryTable], dict[str, Array]],
+    progress: Progress,
 ) -> tuple[dict[str, Array], Policy, tuple[str, ...]]:
     """Return the arrays with channel, ranker and belief in corrections, the policy, and the ranker's features."""
     from halfword.training.channel import learn_channel
     from halfword.training.correcting import prior_arrays
-    from halfword.training.mistyped import learn_belief
+    from halfword.training.mistyped import keep_back, learn_belief, read_right
     from halfword.training.network_reading import fit_network_reading
     from halfword.training.ranker import fit_ranker, prior_of
     from halfword.training.showing import for_log
@@ -394,8 +405,14 @@ def _ranked(
     arrays = arrays | weights
     progress(Event("fitting the belief in corrections"))
     thorough = replace(policy, corrected_least_odds=-100.0, corrected_most_completed=100.0)
+    right = []
+    if is_small_site(table):
+        for rest, asked in keep_back(table):
+            known = arrays | learn_again(QueryTable.of(rest)) | prior_arrays()
+            write_model(path, known, card, policy=thorough, features=features)
+            right.append(read_right(load(path, cache=False), asked))
     write_model(path, arrays | prior_arrays(), card, policy=thorough, features=features)
-    return arrays | learn_belief(path, data, channel, strangers), policy, features
+    return arrays | learn_belief(path, data, channel, strangers, right), policy, features
 
 
 def popular_arrays(counts: dict[str, int]) -> dict[str, Array]:
