@@ -20,7 +20,7 @@ from typing import Any
 
 from aol_log import write_log
 from halfword.data.dataset import Split, open_dataset
-from scale import NEW, ROOT
+from scale import NEW
 
 TINY = 2_000  # rows
 LEAST = 5  # how often an n-gram must occur
@@ -29,9 +29,8 @@ ADOPT = 36  # PR_SET_CHILD_SUBREAPER: processes whose parent has ended become ou
 
 def run(*arguments: str) -> dict[str, float]:
     """Run a command of halfword and return its time and that of all processes that it starts."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
     begin = time.perf_counter()
-    child = subprocess.Popen([sys.executable, "-m", "halfword", *arguments], env=environment, stdout=sys.stderr)
+    child = subprocess.Popen([sys.executable, "-m", "halfword", *arguments], stdout=sys.stderr)
     _, status, used = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - begin
     child.returncode = os.waitstatus_to_exitcode(status)

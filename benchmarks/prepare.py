@@ -24,9 +24,8 @@ ROOT = Path(__file__).parent.parent
 def measure(logs: list[str], options: list[str], folder: Path) -> dict[str, Any]:
     """Run the command once and return its time and memory."""
     command = [sys.executable, "-m", "halfword", "prepare", *logs, "-o", str(folder / "data"), "--json", *options]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
     begin = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - begin
     if done.returncode:
         sys.exit(done.stderr.strip())

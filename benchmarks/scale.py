@@ -34,9 +34,8 @@ WARM_UP = 500
 
 def run(*arguments: str) -> dict[str, Any]:
     """Run a command of halfword and return its time and memory, which the system keeps for a child that has ended."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
     begin = time.perf_counter()
-    child = subprocess.Popen([sys.executable, "-m", "halfword", *arguments], env=environment, stdout=sys.stderr)
+    child = subprocess.Popen([sys.executable, "-m", "halfword", *arguments], stdout=sys.stderr)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:

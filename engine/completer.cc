@@ -11,7 +11,6 @@
 #include "rank/sharing.h"
 #include "search/tuning.h"
 #include "sort.h"
-#include "sources/inside_words.h"
 #include "sources/search_source.h"
 #include "sources/session_source.h"
 #include "sources/spellings.h"
@@ -19,8 +18,6 @@
 
 namespace halfword {
 namespace {
-
-constexpr double most_taken = 1.0 - 1e-6;  // by known queries that do not go on, so that logarithms stay finite
 
 /// What an answer is kept by, besides its options: the typed text and the live changes.
 std::string key_of(const Request& request, const LiveState* live) {
@@ -55,8 +52,7 @@ Completer::Completer(const ModelFile& file, const Policy& policy, const Settings
     belief_.emplace(file);
     if (file.holds("pinyin.letter")) homophones_.emplace(file, *popular_);
   }
-  if (file.holds("order.places")) other_order_.emplace(file, *popular_);
-  if (file.holds("pinyin.position")) pinyin_.emplace(file, *popular_);
+  elsewhere_.emplace(file, *popular_, policy_);
   sources_.push_back(std::make_unique<SearchSource>(*model_, without_network_ ? &*without_network_ : nullptr));
   if (file.holds("ngram.words.text")) {
     auto companions = std::make_unique<Companions>(file);
@@ -130,7 +126,7 @@ std::vector<Branch> Completer::branches(const Request& request, const LiveState*
     Proposals proposals = gather_corrected(correction, session, options, deadline, live);
     branches.push_back(ranked(std::move(correction), std::move(proposals), live));
   }
-  add_other_known(request.options, session, live, branches);
+  add_elsewhere(request.options, session, live, branches);
   return branches;
 }
 
@@ -209,147 +205,24 @@ bool Completer::are_begun(const Branch& branch, double least, const LiveState* l
   return current.are_begun(branch.reading.text, least, {std::min(facts.first, facts.last), facts.last});
 }
 
-/// Known queries that go on from another text than the typed one; so much of them stands for what was typed.
-void Completer::add_begun(std::string_view text, std::size_t matched, const LiveState* live,
-                          std::vector<FoundQuery>& found) const {
-  const auto most = static_cast<std::size_t>(policy_.reordered_count);
-  for (TypedQuery& each : CurrentQueries(*popular_, nullptr, live).most_typed(text, most, false).queries) {
-    found.push_back({std::move(each.text), each.count, matched});
-  }
-}
-
-/// Count found queries with the live changes; what is removed counts nothing.
-void Completer::count_now(const LiveState* live, std::vector<FoundQuery>& found) const {
-  if (live == nullptr) return;
-  const CurrentQueries current(*popular_, nullptr, live);
-  for (FoundQuery& each : found) {
-    each.count = live->removes(each.text) ? 0.0 : current.count_of(each.text, 0, current.size()).count;
-  }
-}
-
-/// Known queries that have the words of a text as they are, the last one also at the end of a word, or are made of it.
-void Completer::add_with_whole_words(const std::string& text, bool folds, const LiveState* live,
-                                     std::vector<FoundQuery>& found) const {
-  const CurrentQueries current(*popular_, nullptr, live);
-  const double count = current.count_of(text, 0, current.size()).count;
-  if (count > 0.0) found.push_back({text, count, text.size()});
-  for (FoundQuery& each : other_order_->find(text + ' ', policy_, folds)) found.push_back(std::move(each));
-  for (FoundQuery& each : find_inside(*popular_, text, policy_, folds, true)) found.push_back(std::move(each));
-  add_begun(text + ' ', text.size(), live, found);
-}
-
-/// Known queries that have the words of a text in another order, or in the singular: its last word, or, where the
-/// policy says so, in the other number any word before that.
-std::vector<FoundQuery> Completer::found_by_words(const std::string& text, bool folds, const LiveState* live) const {
-  std::vector<FoundQuery> found = other_order_->find(text, policy_, folds);
-  for (const std::string& singular : singular_forms(text)) add_with_whole_words(singular, folds, live, found);
-  if (policy_.reordered_inflected == 0.0) return found;
-  for (const std::string& other : in_other_number(text)) {
-    for (FoundQuery& each : other_order_->find(other, policy_, folds)) found.push_back(std::move(each));
-    add_begun(other, other.size(), live, found);
-  }
-  return found;
-}
-
-/// Known queries that go on from a text without one of its spaces: the last one was typed too early, or, where the
-/// policy looks at such, another one too much (`log in` finds `login`).
-void Completer::add_joined(const std::string& text, const LiveState* live, std::vector<FoundQuery>& found) const {
-  const CurrentQueries current(*popular_, nullptr, live);
-  for (std::size_t space = text.find(' '); space != std::string::npos; space = text.find(' ', space + 1)) {
-    const bool is_last = space + 1 == text.size();
-    if (!is_last && policy_.reordered_inflected == 0.0) continue;
-    const std::string joined = std::string(text).erase(space, 1);
-    const double count = is_last ? 0.0 : current.count_of(joined, 0, current.size()).count;
-    if (count > 0.0) found.push_back({joined, count, joined.size()});
-    add_begun(joined, joined.size(), live, found);
-  }
-}
-
-/// Known queries without one of the typed spaces, or, where the policy looks at such, without the ending of a word:
-/// `schulen` finds `volkshochschule`.
-void Completer::add_found_otherwise(const std::string& text, bool folds, const LiveState* live,
-                                    std::vector<FoundQuery>& found) const {
-  add_joined(text, live, found);
-  if (!other_order_ || policy_.reordered_inflected == 0.0) return;
-  for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending)) {
-    if (found.empty()) add_with_whole_words(stem, folds, live, found);
-  }
-}
-
-/// Known queries that do not go on from a text: they have its words elsewhere, or it is inside a word of theirs. If
-/// there are none, it may be written otherwise.
-std::vector<FoundQuery> Completer::found_elsewhere(const std::string& text, bool folds, const LiveState* live) const {
-  std::vector<FoundQuery> found;
-  if (other_order_) found = found_by_words(text, folds, live);
-  for (FoundQuery& each : find_inside(*popular_, text, policy_, folds)) found.push_back(std::move(each));
-  if (found.empty()) add_found_otherwise(text, folds, live, found);
-  count_now(live, found);
-  keep_most_typed(found, static_cast<std::size_t>(policy_.reordered_count));
-  return found;
-}
-
-/// Add known queries that do not go on from the typed text, but were found by it or by a correction of it: their words
-/// are in another order, they have it inside a word, or it is how they are typed in Latin letters.
-void Completer::add_other_known(const SearchOptions& options, const Session& session, const LiveState* live,
-                                std::span<Branch> branches) const {
+/// Add known queries that do not go on from the typed text, but were found by it or by a correction of it.
+void Completer::add_elsewhere(const SearchOptions& options, const Session& session, const LiveState* live,
+                              std::span<Branch> branches) const {
   if (options.any_order) {
     const auto corrections = static_cast<std::size_t>(policy_.reordered_corrections);
     for (Branch& branch : branches.first(std::min(branches.size(), 1 + corrections))) {
       const std::string& text = branch.reading.text;
       const bool few = characters_from(text, 0) < policy_.reordered_fewest_characters;
       if (are_begun(branch, few ? 1.0 : policy_.reordered_most_queries, live)) continue;
-      add_known(found_elsewhere(text, options.fold, live), policy_.reordered_log_probability, session, branch);
+      std::vector<FoundQuery> found = elsewhere_->find(text, options.fold, live);
+      share_with_found(std::move(found), policy_.reordered_log_probability, policy_, session, branch);
     }
   }
   Branch& as_typed = branches.front();
-  if (options.fold && pinyin_ && !are_begun(as_typed, policy_.pinyin_most_queries, live)) {
-    std::vector<FoundQuery> found = pinyin_->find(as_typed.reading.text, policy_);
-    count_now(live, found);
-    add_known(std::move(found), policy_.pinyin_log_probability, session, as_typed);
-  }
-}
-
-/// Add known queries of which one may be meant; the more often it was typed, the likelier. Beside known ones that go on
-/// from what the branch reads they count by how often each was typed. Of the rest, which is what nobody typed and "none
-/// of these", they take a probability; that speaks for the reading.
-void Completer::add_known(std::vector<FoundQuery> found, double log_probability, const Session& session,
-                          Branch& branch) const {
-  double total = 0.0;
-  for (const FoundQuery& each : found) total += std::max(each.count, 0.0);
-  if (!(total > 0.0)) return;
-  std::vector<double>& scores = branch.chances.scores;
-  const std::vector<Proposal>& list = branch.proposals.list();
-  const std::size_t before = scores.size();
-  double going_on = 0.0;  // times that they were typed
-  double known = 0.0;     // the probability of those that go on
-  double rest = std::exp(branch.chances.log_none);
-  for (std::size_t place = 0; place < before; ++place) {
-    going_on += std::max(list[place].count, 0.0);
-    (list[place].count > 0.0 ? known : rest) += std::exp(scores[place]);
-  }
-  const double counted = policy_.other_known_factor * total;
-  const double of_known = counted / (counted + going_on);
-  const double of_rest = of_known * std::exp(log_probability);
-  double added = 0.0;
-  for (FoundQuery& each : found) {
-    if (each.count <= 0.0) continue;
-    const std::size_t size = list.size();
-    Proposal& proposal = branch.proposals.at(std::move(each.text));
-    if (list.size() == size) continue;  // found in another way too
-    proposal.count = each.count;
-    proposal.matched = each.matched;
-    const auto typed_before = std::count(session.queries().begin(), session.queries().end(), proposal.text);
-    proposal.session.repeats = static_cast<double>(typed_before);
-    branch.features.emplace_back();
-    scores.push_back(std::log((known * of_known + rest * of_rest) * each.count / total));
-    added += each.count / total;
-  }
-  const double left_of_known = std::log1p(-std::min(of_known * added, most_taken));
-  const double left_of_rest = std::log1p(-std::min(of_rest * added, most_taken));
-  branch.chances.log_none += left_of_rest;
-  for (std::size_t place = 0; place < before; ++place) {
-    scores[place] += list[place].count > 0.0 ? left_of_known : left_of_rest;
-  }
+  if (!options.fold || !elsewhere_->knows_pinyin()) return;
+  if (are_begun(as_typed, policy_.pinyin_most_queries, live)) return;
+  std::vector<FoundQuery> found = elsewhere_->find_by_pinyin(as_typed.reading.text, live);
+  share_with_found(std::move(found), policy_.pinyin_log_probability, policy_, session, as_typed);
 }
 
 Answer Completer::show(const Request& request, std::vector<Branch> branches, const LiveState* live) const {

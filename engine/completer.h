@@ -16,8 +16,7 @@
 #include "search/generation_cache.h"
 #include "search/model_search.h"
 #include "sources/companions.h"
-#include "sources/other_order.h"
-#include "sources/pinyin.h"
+#include "sources/elsewhere.h"
 #include "sources/popular_source.h"
 #include "sources/source.h"
 #include "store/displays.h"
@@ -90,19 +89,8 @@ class Completer {
   Proposals gather_corrected(const Reading& correction, const Session& session, const SearchOptions& options,
                              const Deadline& deadline, const LiveState* live) const;
   bool are_begun(const Branch& branch, double least, const LiveState* live) const;
-  void add_with_whole_words(const std::string& text, bool folds, const LiveState* live,
-                            std::vector<FoundQuery>& found) const;
-  std::vector<FoundQuery> found_by_words(const std::string& text, bool folds, const LiveState* live) const;
-  void add_joined(const std::string& text, const LiveState* live, std::vector<FoundQuery>& found) const;
-  void add_found_otherwise(const std::string& text, bool folds, const LiveState* live,
-                           std::vector<FoundQuery>& found) const;
-  void add_begun(std::string_view text, std::size_t matched, const LiveState* live,
-                 std::vector<FoundQuery>& found) const;
-  void count_now(const LiveState* live, std::vector<FoundQuery>& found) const;
-  std::vector<FoundQuery> found_elsewhere(const std::string& text, bool folds, const LiveState* live) const;
-  void add_other_known(const SearchOptions& options, const Session& session, const LiveState* live,
-                       std::span<Branch> branches) const;
-  void add_known(std::vector<FoundQuery> found, double log_probability, const Session& session, Branch& branch) const;
+  void add_elsewhere(const SearchOptions& options, const Session& session, const LiveState* live,
+                     std::span<Branch> branches) const;
   Answer show(const Request& request, std::vector<Branch> branches, const LiveState* live) const;
   std::shared_ptr<const LiveState> changes() const;
 
@@ -112,8 +100,7 @@ class Completer {
   std::optional<WrittenForms> written_;
   std::optional<Corrections> corrections_;
   std::optional<Homophones> homophones_;
-  std::optional<OtherOrder> other_order_;
-  std::optional<Pinyin> pinyin_;
+  std::optional<Elsewhere> elsewhere_;
   std::optional<ModelSearch> model_;
   std::optional<ModelSearch> without_network_;  // the same model, where it has both a network and a memory
   std::optional<Ranker> ranker_;

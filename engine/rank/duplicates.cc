@@ -1,7 +1,6 @@
 #include "rank/duplicates.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -9,30 +8,15 @@
 
 #include "search/finished.h"
 #include "text/fold.h"
+#include "text/inflections.h"
 
 namespace halfword {
 namespace {
-
-constexpr std::size_t shortest_plural = 4;  // bytes; `gas` and `bus` are no plurals
-constexpr std::array<std::string_view, 5> with_e{"che", "she", "xe", "sse", "zze"};  // watches, boxes
 
 bool is_letter_or_digit(char byte) {
   const auto value = static_cast<unsigned char>(byte);
   return value >= 128 || (value >= '0' && value <= '9') || (value >= 'a' && value <= 'z') ||
          (value >= 'A' && value <= 'Z');
-}
-
-/// Take the ending of a plural off. Words in -ie and -che, which only look like one, lose it too, so that they and
-/// their plurals stay the same.
-void make_singular(std::string& word) {
-  if (word.size() >= shortest_plural && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
-  if (word.size() < shortest_plural) return;
-  const auto ends_word = [&](std::string_view ending) { return word.ends_with(ending); };
-  if (word.ends_with("ie")) {
-    word.replace(word.size() - 2, 2, "y");
-  } else if (std::any_of(with_e.begin(), with_e.end(), ends_word)) {
-    word.pop_back();
-  }
 }
 
 void append_word(std::string& form, std::string_view word) {
@@ -84,45 +68,6 @@ std::optional<double> Shown::add(std::string_view text, double count) {
   const auto [place, is_new] = often_.try_emplace(plain_form(text), count);
   if (is_new) return std::nullopt;
   return std::exchange(place->second, std::max(place->second, count));
-}
-
-std::vector<std::string> without_endings(std::string_view text, double fewest) {
-  std::vector<std::string> stems;
-  const std::size_t begin = text.rfind(' ') + 1;
-  for (std::string_view stem = text; stems.size() < 2;) {
-    do {
-      if (stem.size() <= begin) return stems;
-      stem.remove_suffix(1);
-    } while ((static_cast<unsigned char>(text[stem.size()]) & 0xC0) == 0x80);  // inside a character
-    if (static_cast<double>(stem.size() - begin) < fewest) return stems;
-    stems.emplace_back(stem);
-  }
-  return stems;
-}
-
-std::vector<std::string> singular_forms(std::string_view text) {
-  const std::string_view word = text.substr(text.rfind(' ') + 1);
-  std::string singular(word);
-  make_singular(singular);
-  std::vector<std::string> forms;
-  const auto add = [&](std::string_view form) {
-    if (form != word) forms.push_back(std::string(text.substr(0, text.size() - word.size())).append(form));
-  };
-  add(singular);
-  if (word.size() > shortest_plural && word.ends_with("es")) add(word.substr(0, word.size() - 2));  // buses
-  return forms;
-}
-
-std::vector<std::string> in_other_number(std::string_view text) {
-  std::vector<std::string> texts;
-  for (std::size_t begin = 0, end = 0; (end = text.find(' ', begin)) != std::string_view::npos; begin = end + 1) {
-    const std::string_view word = text.substr(begin, end - begin);
-    std::string other(word);
-    make_singular(other);
-    if (other == word) other += 's';
-    texts.push_back(std::string(text.substr(0, begin)).append(other).append(text.substr(end)));
-  }
-  return texts;
 }
 
 std::string plain_form(std::string_view text) {

@@ -23,15 +23,6 @@ void merge_spellings(std::string_view typed, double typed_count, const std::vect
 /// `watch battery` and `watches batteries`, or `crème brûlée` and `creme brulee`.
 std::string plain_form(std::string_view text);
 
-/// A text whose last word has lost the ending of a plural, in the ways in which it may; none if it has no such ending.
-std::vector<std::string> singular_forms(std::string_view text);
-
-/// A text without the last letter, and the last two letters, of its last word, of which so many bytes must be left.
-std::vector<std::string> without_endings(std::string_view text, double fewest);
-
-/// The texts with one of the words before the last in the other number: `courses psychology` for `course psychology`.
-std::vector<std::string> in_other_number(std::string_view text);
-
 /// Which texts were shown already, but for near-duplicates.
 class Shown {
  public:

@@ -2,11 +2,15 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "rank/belief.h"
 #include "rank/features.h"
 #include "rank/policy.h"
 #include "rank/ranker.h"
+#include "sources/other_order.h"
 #include "sources/proposals.h"
+#include "sources/session.h"
 
 namespace halfword {
 
@@ -19,5 +23,11 @@ inline constexpr double never_believed = 1e9;  // of `counts_believed`: the rank
 /// then counts decide alone, in every log.
 void share_by_counts(std::string_view typed, const Proposals& proposals, std::span<const Features> features,
                      const Policy& policy, Chances& chances);
+
+/// Add known queries of which one may be meant, though they do not go on from what the branch reads; the more often one
+/// was typed, the likelier. They share with known ones that do, by how often each was typed. Of the rest, which is what
+/// nobody typed and "none of these", they take a probability; that speaks for the reading.
+void share_with_found(std::vector<FoundQuery> found, double log_probability, const Policy& policy,
+                      const Session& session, Branch& branch);
 
 }  // namespace halfword

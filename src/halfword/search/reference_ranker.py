@@ -55,17 +55,11 @@ from halfword.core.words import words_in
 from halfword.search.model import Answer, Completion
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
+from halfword.search.reference_elsewhere import PlainElsewhere
 from halfword.search.reference_folding import Readings, folded_queries
-from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 from halfword.search.reference_pinyin import PlainPinyin
-from halfword.search.reference_selection import (
-    in_other_number,
-    merge_spellings,
-    select,
-    singular_forms,
-    without_endings,
-)
+from halfword.search.reference_selection import merge_spellings, select
 from halfword.search.reference_session import PlainSession
 
 LEAST_SCORE, LEAST_PROBABILITY, LEAST_ESTIMATE = -30.0, 1e-6, 1e-13  # where logarithms are cut off
@@ -428,48 +422,8 @@ class PlainPipeline:
         enough = len(prefix) >= policy.reordered_fewest_characters
         if options.order is not Order.ANY or self._begun(prefix) >= (policy.reordered_most_queries if enough else 1):
             return none
-        known = self._found_elsewhere(prefix, folds=options.fold)
-        return self._add_known(known, policy.reordered_log_probability, found, chances, none)
-
-    def _found_elsewhere(self, prefix: str, *, folds: bool) -> dict[str, int]:
-        """Return known queries that have the typed words elsewhere, and how many characters of each stand for them."""
-        ways = [find_inside(self.counts, prefix, self.policy, folds=folds)]
-        if self.other_order is not None:
-            ways.append(self.other_order.find(prefix, folds=folds))
-            for singular in singular_forms(prefix):
-                ways += self._with_whole_words(singular, folds=folds)
-            for other in in_other_number(prefix) if self.policy.reordered_inflected > 0 else ():
-                ways += [self.other_order.find(other, folds=folds), self._going_on(other)]
-        if not any(ways):
-            ways += self._found_otherwise(prefix, folds=folds)
-        known = {query: max(way.get(query, 0) for way in ways) for way in ways for query in way}
-        most_typed = sorted(known, key=lambda query: (-self.counts[query], query.encode()))
-        return {query: known[query] for query in most_typed[: int(self.policy.reordered_count)]}
-
-    def _with_whole_words(self, text: str, *, folds: bool) -> list[dict[str, int]]:
-        """Return known queries that have the words of a text as they are, or are made of it."""
-        assert self.other_order is not None
-        begun = {query: len(text) for query in self.counts if f"{query} ".startswith(f"{text} ")}
-        inside = find_inside(self.counts, text, self.policy, folds=folds, ending=True)
-        return [self.other_order.find(f"{text} ", folds=folds), begun, inside]
-
-    def _found_otherwise(self, prefix: str, *, folds: bool) -> list[dict[str, int]]:
-        """Return known queries without one of the typed spaces, or, in small sites, without the ending of a word."""
-        inflects, places = self.policy.reordered_inflected > 0, [at for at, sign in enumerate(prefix) if sign == " "]
-        ways = [self._going_on(prefix[:-1])] if prefix.endswith(" ") else []  # it was typed too early
-        for place in places if inflects else ():
-            joined = prefix[:place] + prefix[place + 1 :]
-            ways.append(
-                {query: len(joined) for query in self.counts if query.startswith(joined) and place < len(joined)}
-            )
-        if self.other_order is not None and inflects:
-            for stem in without_endings(prefix, self.policy.inside_fewest_ending):
-                ways += [] if any(ways) else self._with_whole_words(stem, folds=folds)
-        return ways
-
-    def _going_on(self, begun: str) -> dict[str, int]:
-        """Return known queries that go on from another text than the typed one, and how much of each that is."""
-        return {query: len(begun) for query in self.counts if query.startswith(begun) and query != begun}
+        elsewhere = PlainElsewhere(self.counts, policy, self.other_order, options.fold)
+        return self._add_known(elsewhere.find(prefix), policy.reordered_log_probability, found, chances, none)
 
     def _add_pinyin(
         self, prefix: str, options: SearchOptions, found: dict[str, Proposal], chances: dict[str, float], none: float

@@ -9,9 +9,8 @@ import numpy as np
 from halfword.core.folding import fold
 from halfword.core.options import Invent, SearchOptions
 from halfword.core.policy import Policy
+from halfword.search.reference_inflections import make_singular
 
-_SHORTEST_PLURAL = 4  # bytes; `gas` and `bus` are no plurals
-_WITH_E = ("che", "she", "xe", "sse", "zze")  # watches, boxes
 _PUNCTUATION = re.compile(r"[\x00-/:-@\[-`{-\x7f]")
 
 
@@ -29,53 +28,8 @@ def plain_form(text: str) -> str:
     return "".join(map(_plain_word, key.split(" "))) or key
 
 
-def singular_forms(text: str) -> list[str]:
-    """Return a text whose last word has lost the ending of a plural, in the ways in which it may.
-
-    >>> singular_forms("rain jackets"), singular_forms("night buses"), singular_forms("boots "), singular_forms("bus")
-    (['rain jacket'], ['night buse', 'night bus'], [], [])
-    """
-    *before, word = text.split(" ")
-    forms = [_singular(word), *([word[:-2]] if _is_long(word[:-1]) and word.endswith("es") else [])]
-    return [" ".join([*before, form]) for form in forms if form != word]
-
-
-def without_endings(text: str, fewest: float) -> list[str]:
-    """Return a text without the last letter, and the last two letters, of its last word, of which so many must be left.
-
-    >>> without_endings("alle schulen", 4), without_endings("boote", 4), without_endings("bad", 4)
-    (['alle schule', 'alle schul'], ['boot'], [])
-    """
-    word = text.split(" ")[-1]
-    return [text[:-cut] for cut in (1, 2) if len(word[:-cut].encode()) >= fewest]
-
-
-def in_other_number(text: str) -> list[str]:
-    """Return the texts with one of the words before the last in the other number.
-
-    >>> in_other_number("course psychology"), in_other_number("gowns red "), in_other_number("news")
-    (['courses psychology'], ['gown red ', 'gowns reds '], [])
-    """
-    *words, _ = text.split(" ")
-    others = [singular if (singular := _singular(word)) != word else f"{word}s" for word in words]
-    return [" ".join([*words[:place], other, *text.split(" ")[place + 1 :]]) for place, other in enumerate(others)]
-
-
 def _plain_word(word: str) -> str:
-    return _singular(_PUNCTUATION.sub("", word))
-
-
-def _singular(plain: str) -> str:
-    if _is_long(plain) and plain.endswith("s") and not plain.endswith("ss"):
-        plain = plain[:-1]
-    # Words in -ie and -che, which only look like a plural, lose it too: so they and their plurals stay the same.
-    if _is_long(plain) and plain.endswith("ie"):
-        return plain[:-2] + "y"
-    return plain[:-1] if _is_long(plain) and plain.endswith(_WITH_E) else plain
-
-
-def _is_long(word: str) -> bool:
-    return len(word.encode()) >= _SHORTEST_PLURAL
+    return make_singular(_PUNCTUATION.sub("", word))
 
 
 def merge_spellings(

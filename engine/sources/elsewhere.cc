@@ -1,0 +1,129 @@
+#include "sources/elsewhere.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "sources/inside_words.h"
+#include "store/current_queries.h"
+#include "text/inflections.h"
+
+namespace halfword {
+namespace {
+
+/// Count found queries with the live changes; what is removed counts nothing.
+void count_now(const CurrentQueries& current, const LiveState* live, std::vector<FoundQuery>& found) {
+  if (live == nullptr) return;
+  for (FoundQuery& each : found) {
+    each.count = live->removes(each.text) ? 0.0 : current.count_of(each.text, 0, current.size()).count;
+  }
+}
+
+}  // namespace
+
+/// One search, and what it has found so far.
+class Elsewhere::Search {
+ public:
+  Search(const Elsewhere& indexes, bool folds, const LiveState* live)
+      : queries_(indexes.queries_),
+        policy_(indexes.policy_),
+        other_order_(indexes.other_order_ ? &*indexes.other_order_ : nullptr),
+        current_(indexes.queries_, nullptr, live),
+        folds_(folds),
+        inflects_(policy_.reordered_inflected > 0.0) {}
+
+  std::vector<FoundQuery> find(const std::string& text, const LiveState* live) {
+    if (other_order_ != nullptr) add_by_words(text);
+    add(find_inside(queries_, text, policy_, folds_));
+    if (found_.empty()) add_written_otherwise(text);
+    count_now(current_, live, found_);
+    keep_most_typed(found_, static_cast<std::size_t>(policy_.reordered_count));
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::vector<FoundQuery> found) {
+    for (FoundQuery& each : found) found_.push_back(std::move(each));
+  }
+
+  /// Queries that go on from another text than the typed one; so much of them stands for what was typed.
+  void add_begun(std::string_view text, std::size_t matched) {
+    const auto most = static_cast<std::size_t>(policy_.reordered_count);
+    for (TypedQuery& each : current_.most_typed(text, most, false).queries) {
+      found_.push_back({std::move(each.text), each.count, matched});
+    }
+  }
+
+  /// A text that is a query itself.
+  void add_itself(const std::string& text) {
+    const double count = current_.count_of(text, 0, current_.size()).count;
+    if (count > 0.0) found_.push_back({text, count, text.size()});
+  }
+
+  /// Queries that have the words of a text as they are, the last one also at the end of a word, or are made of it.
+  void add_with_whole_words(const std::string& text) {
+    add_itself(text);
+    add(other_order_->find(text + ' ', policy_, folds_));
+    add(find_inside(queries_, text, policy_, folds_, true));
+    add_begun(text + ' ', text.size());
+  }
+
+  /// Queries that have the words of a text in another order, or in the singular: its last word, or, where the policy
+  /// says so, in the other number any word before that.
+  void add_by_words(const std::string& text) {
+    add(other_order_->find(text, policy_, folds_));
+    for (const std::string& singular : singular_forms(text)) add_with_whole_words(singular);
+    if (!inflects_) return;
+    for (const std::string& other : in_other_number(text)) {
+      add(other_order_->find(other, policy_, folds_));
+      add_begun(other, other.size());
+    }
+  }
+
+  /// Queries that go on from a text without one of its spaces: the last one was typed too early, or, where the policy
+  /// looks at such, another one too much (`log in` finds `login`).
+  void add_joined(const std::string& text) {
+    for (std::size_t space = text.find(' '); space != std::string::npos; space = text.find(' ', space + 1)) {
+      const bool is_last = space + 1 == text.size();
+      if (!is_last && !inflects_) continue;
+      const std::string joined = std::string(text).erase(space, 1);
+      if (!is_last) add_itself(joined);
+      add_begun(joined, joined.size());
+    }
+  }
+
+  /// Queries without one of the typed spaces, or, where the policy looks at such, without the ending of a word:
+  /// `schulen` finds `volkshochschule`.
+  void add_written_otherwise(const std::string& text) {
+    add_joined(text);
+    if (other_order_ == nullptr || !inflects_) return;
+    for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending)) {
+      if (found_.empty()) add_with_whole_words(stem);
+    }
+  }
+
+  const Popular& queries_;
+  const Policy& policy_;
+  const OtherOrder* other_order_;  // may be null
+  CurrentQueries current_;
+  bool folds_;
+  bool inflects_;
+  std::vector<FoundQuery> found_;
+};
+
+Elsewhere::Elsewhere(const ModelFile& file, const Popular& queries, const Policy& policy)
+    : queries_(queries), policy_(policy) {
+  if (file.holds("order.places")) other_order_.emplace(file, queries);
+  if (file.holds("pinyin.position")) pinyin_.emplace(file, queries);
+}
+
+std::vector<FoundQuery> Elsewhere::find(const std::string& text, bool folds, const LiveState* live) const {
+  return Search(*this, folds, live).find(text, live);
+}
+
+std::vector<FoundQuery> Elsewhere::find_by_pinyin(std::string_view text, const LiveState* live) const {
+  std::vector<FoundQuery> found = pinyin_->find(text, policy_);
+  count_now({queries_, nullptr, live}, live, found);
+  return found;
+}
+
+}  // namespace halfword

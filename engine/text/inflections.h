@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfword {
+
+/// Take the ending of a plural off. Words in -ie and -che, which only look like one, lose it too, so that they and
+/// their plurals stay the same.
+void make_singular(std::string& word);
+
+/// A text whose last word has lost the ending of a plural, in the ways in which it may; none if it has no such ending.
+std::vector<std::string> singular_forms(std::string_view text);
+
+/// A text without the last letter, and the last two letters, of its last word, of which so many bytes must be left.
+std::vector<std::string> without_endings(std::string_view text, double fewest);
+
+/// The texts with one of the words before the last in the other number: `courses psychology` for `course psychology`.
+std::vector<std::string> in_other_number(std::string_view text);
+
+}  // namespace halfword

@@ -1,0 +1,55 @@
+"""Words in another number or without their ending, in plain Python: `engine/text/inflections.h` must equal it."""
+
+_SHORTEST_PLURAL = 4  # bytes; `gas` and `bus` are no plurals
+_WITH_E = ("che", "she", "xe", "sse", "zze")  # watches, boxes
+
+
+def make_singular(word: str) -> str:
+    """Return a word without the ending of a plural.
+
+    Words in -ie and -che, which only look like a plural, lose it too: so they and their plurals stay the same.
+
+    >>> [make_singular(word) for word in ("jackets", "batteries", "watches", "brownie", "bus", "glass")]
+    ['jacket', 'battery', 'watch', 'browny', 'bus', 'glass']
+    """
+    if _is_long(word) and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    if _is_long(word) and word.endswith("ie"):
+        return word[:-2] + "y"
+    return word[:-1] if _is_long(word) and word.endswith(_WITH_E) else word
+
+
+def singular_forms(text: str) -> list[str]:
+    """Return a text whose last word has lost the ending of a plural, in the ways in which it may.
+
+    >>> singular_forms("rain jackets"), singular_forms("night buses"), singular_forms("boots "), singular_forms("bus")
+    (['rain jacket'], ['night buse', 'night bus'], [], [])
+    """
+    *before, word = text.split(" ")
+    forms = [make_singular(word), *([word[:-2]] if _is_long(word[:-1]) and word.endswith("es") else [])]
+    return [" ".join([*before, form]) for form in forms if form != word]
+
+
+def without_endings(text: str, fewest: float) -> list[str]:
+    """Return a text without the last letter, and the last two letters, of its last word, of which so many must be left.
+
+    >>> without_endings("alle schulen", 4), without_endings("boote", 4), without_endings("bad", 4)
+    (['alle schule', 'alle schul'], ['boot'], [])
+    """
+    word = text.split(" ")[-1]
+    return [text[:-cut] for cut in (1, 2) if len(word[:-cut].encode()) >= fewest]
+
+
+def in_other_number(text: str) -> list[str]:
+    """Return the texts with one of the words before the last in the other number.
+
+    >>> in_other_number("course psychology"), in_other_number("gowns red "), in_other_number("news")
+    (['courses psychology'], ['gown red ', 'gowns reds '], [])
+    """
+    *words, _ = text.split(" ")
+    others = [singular if (singular := make_singular(word)) != word else f"{word}s" for word in words]
+    return [" ".join([*words[:place], other, *text.split(" ")[place + 1 :]]) for place, other in enumerate(others)]
+
+
+def _is_long(word: str) -> bool:
+    return len(word.encode()) >= _SHORTEST_PLURAL
