@@ -1,7 +1,7 @@
 """The plain pipeline over a toy model, for tests that ask the engine and it the same."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +51,33 @@ class PlainMemory:
         return found, matched * 4 + int((np.float32(backoff) >= self._bounds).sum())
 
 
+class PlainFilter(Collection[str]):
+    """Words as `engine/store/word_filter.cc` keeps them: now and then it knows one that never occurred."""
+
+    def __init__(self, words: Collection[str]) -> None:
+        self._words = words
+        self._bits = 64 * max(16, len(words) * 16 // 64 + 1)
+        self._set = {place for word in words for place in self._places(word)}
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self._set.issuperset(self._places(word))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def _places(self, word: str) -> list[int]:
+        """Return the bits of a word: seven in equal steps, as two halves of a hash tell."""
+        code = 0xCBF29CE484222325
+        for byte in word.encode():
+            code = (code ^ byte) * 0x100000001B3 % 2**64
+        code = (code ^ code >> 32) * 0xD6E8FEB86659FD93 % 2**64
+        code ^= code >> 32
+        return [(code + probe * (code >> 17 | 1)) % 2**64 % self._bits for probe in range(7)]
+
+
 def known_words(counts: Mapping[str, int], background: Collection[str] = ()) -> KnownWords:
     """Return the words of some queries, with how often each was typed and how many queries end with it."""
     typed: Counter[str] = Counter()
@@ -60,7 +87,9 @@ def known_words(counts: Mapping[str, int], background: Collection[str] = ()) -> 
         typed.update(dict.fromkeys(words, count))
         ended.update(words[-1:])
     parts = {part for query in counts for part in words_in(query)}
-    return KnownWords(parts, background, {word: (count, ended[word]) for word, count in typed.items()})
+    others = {part for word in background for part in words_in(word)} - parts
+    counted = {word: (count, ended[word]) for word, count in typed.items()}
+    return KnownWords(PlainFilter(parts), PlainFilter(others), counted)
 
 
 def plain_over_memory(path: Path, counts: Mapping[str, int], policy: Policy) -> PlainPipeline:

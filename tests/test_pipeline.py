@@ -284,6 +284,7 @@ def test_the_engine_equals_the_plain_pipeline(prefix: str, options: SearchOption
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(prefix=PREFIXES, options=OPTIONS)
+@example(prefix="dabdda", options=SearchOptions(beam=4, count=3))  # to the filter `dabddacab` is `bcd`
 def test_the_engine_equals_the_plain_pipeline_where_what_is_unlikely_is_read_by_the_memory_or_not_followed(
     prefix: str, options: SearchOptions, with_memory: Pair
 ) -> None:
