@@ -135,6 +135,25 @@ def test_hyphens_are_no_slips() -> None:
     assert slips({"air fryer": 90, "air-fryer": 1, "air-fryer basket": 1}) == []
 
 
+def test_endings_that_take_turns_in_other_words_are_no_slips() -> None:
+    counts = {"ritiro referto": 30, "ritiro referti": 2, "ritiro referyo": 1}
+    assert slips(counts) == ["ritiro referti", "ritiro referyo"]
+    inflected = {f"{stem}{ending}": 3 for stem in ("cors", "medic", "pagament") for ending in "oi"}
+    assert slips(counts | inflected) == ["ritiro referyo"]
+
+
+def test_a_word_without_an_ending_may_be_cut_short_where_others_have_one() -> None:
+    counts = {"vaccine": 30, "vaccin": 1} | {f"{stem}{e}": 3 for stem in ("plan", "car", "cub") for e in ("e", "")}
+    assert slips(counts) == ["vaccin"]
+
+
+def test_a_word_that_is_typed_in_other_queries_too_is_no_slip_of_one_that_is_hardly_more_frequent() -> None:
+    counts = {"bike rack": 10, "bike rock": 1, "car rack": 2}
+    assert slips(counts) == ["bike rock"]
+    assert slips(counts | {"rock garden": 2}) == []
+    assert slips(counts | {"rock garden": 2, "roof rack": 40}) == ["bike rock"]
+
+
 def said_while_training(folder: Path, rows: str) -> list[str]:
     """Return what a training of these rows tells of its progress."""
     (folder / "train.query.txt").write_text(rows)

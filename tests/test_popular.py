@@ -1,11 +1,13 @@
 """The popularity index answers exactly as looking at every query would."""
 
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -63,6 +65,7 @@ def test_scores_are_log_probabilities_given_the_prefix(make_popular: MakePopular
     best = make_popular(COUNTS).complete("new y", count=1)[0]
     assert (best.text, best.source) == ("new york times", "popular")
     assert best.score == pytest.approx(math.log(7 / 12))
+    assert best.probability == pytest.approx(7 / 12)
 
 
 def test_the_prefix_itself_is_not_offered(make_popular: MakePopular) -> None:
@@ -126,6 +129,19 @@ def test_a_count_out_of_range_is_refused(count: int, make_popular: MakePopular) 
 def test_an_unknown_option_is_named(make_popular: MakePopular) -> None:
     with pytest.raises(OptionError, match="unknown option cuont; the options are: count, beam"):
         make_popular(COUNTS).complete("new", cuont=3)  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="unknown option cuont; the options are: count, beam"):
+        make_popular(COUNTS).complete("new", cuont=[3])  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(("count", "found"), [([3], "[3]"), (True, "True"), (3.0, "3.0")])
+def test_a_count_that_is_no_number_is_refused_also_after_one_that_is_equal(
+    count: Any, found: str, make_popular: MakePopular
+) -> None:
+    popular = make_popular(COUNTS)
+    assert popular.complete("new", count=3)
+    assert popular.complete("new", count=1)
+    with pytest.raises(OptionError, match=re.escape(f"count must be a whole number, got {found}")):
+        popular.complete("new", count=count)
 
 
 def test_half_a_surrogate_pair_is_refused(make_popular: MakePopular) -> None:

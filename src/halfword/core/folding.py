@@ -19,6 +19,8 @@ this one by `engine/text/make_fold_table.py`.
 import unicodedata
 from functools import lru_cache
 
+from halfword.core.text import common_beginning
+
 APOSTROPHES = frozenset("'`´ʹʻʼʽˈ՚׳‘’‛′")
 HYPHENS = frozenset("-‐‑‒–—―−־")
 SIGNS = APOSTROPHES | HYPHENS  # which join the parts of a word
@@ -136,8 +138,7 @@ def matched(text: str, typed: str) -> int:
     if text.startswith(typed):
         return len(typed)
     alike = (covered(text, key) for key in keys(typed))
-    same = (place for place, pair in enumerate(zip(text, typed, strict=False)) if pair[0] != pair[1])
-    return next((length for length in alike if length is not None), next(same, len(text)))
+    return next((length for length in alike if length is not None), common_beginning(text, typed))
 
 
 def _covered(text: str, key: str, hyphen: str, space: str, umlauts: bool) -> int | None:

@@ -8,6 +8,8 @@ be blocked.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 
+from halfword.core.text import common_beginning
+
 # Short words have many neighbours. So they are only read as part of a phrase, whose other words must fit too; only long
 # words that begin as typed are enough alone.
 _SHORTEST, _SHORTEST_ALONE = 4, 7  # letters of the word that is meant; what was typed may have one less
@@ -21,8 +23,8 @@ def is_near(typed: str, meant: str) -> bool:
     >>> [is_near(typed, "method") for typed in ("metod", "mehtod", "methods", "mathod", "method", "metdo")]
     [True, True, True, True, False, False]
     """
-    place = next((at for at, (left, right) in enumerate(zip(typed, meant, strict=False)) if left != right), None)
-    if place is None:
+    place = common_beginning(typed, meant)
+    if place == min(len(typed), len(meant)):
         return abs(len(typed) - len(meant)) == 1
     if len(typed) != len(meant):
         longer, shorter = (typed, meant) if len(typed) > len(meant) else (meant, typed)

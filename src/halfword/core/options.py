@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, TypedDict
 
 from halfword.core.errors import OptionError
@@ -127,6 +128,7 @@ def _check(name: str, value: object) -> None:
 
 
 DEFAULTS = SearchOptions()
+_NAMES = frozenset(SearchOptions.__slots__)
 UNFILTERED = SearchOptions(min_probability=0.0, invent=Invent.FREELY)  # everything that the ranker has found
 
 
@@ -140,8 +142,16 @@ def with_fields(options: SearchOptions, given: Mapping[str, Any]) -> SearchOptio
         raise OptionError(f"options must be SearchOptions, got {options!r}; pass single options by name, as in count=5")
     if not given:
         return options
-    unknown = sorted(set(given) - set(SearchOptions.__slots__))
-    if unknown:
-        known = ", ".join(SearchOptions.__slots__)
+    if not given.keys() <= _NAMES:
+        unknown, known = sorted(given.keys() - _NAMES), ", ".join(SearchOptions.__slots__)
         raise OptionError(f"unknown option {', '.join(unknown)}; the options are: {known}")
+    try:
+        return _with_known_fields(options, **given)
+    except TypeError:  # a value without a hash fits no field, which making the options says
+        return replace(options, **given)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _with_known_fields(options: SearchOptions, **given: Any) -> SearchOptions:
+    """Change fields; most callers change the same ones again and again."""
     return replace(options, **given)

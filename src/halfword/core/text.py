@@ -114,3 +114,13 @@ def _refuse_surrogates(text: str) -> None:
         raise TextError(
             f"character {error.start + 1} is half of a surrogate pair, not text; decode the input as UTF-8"
         ) from None
+
+
+def common_beginning(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike.
+
+    >>> common_beginning("weather", "wealth"), common_beginning("new", "new york")
+    (3, 3)
+    """
+    differ = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
+    return next(differ, min(len(one), len(other)))

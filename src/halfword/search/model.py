@@ -1,5 +1,6 @@
 """What completes a prefix: a model file, opened for asking."""
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -49,6 +50,15 @@ class Completion(_Fields):
     ) -> "Completion":
         """Return a completion; it is shown as its text unless there is another form of it."""
         return super().__new__(cls, text, score, source, text if display is None else display, corrected, matched)
+
+    @property
+    def probability(self) -> float:
+        """How likely it is that this query was meant.
+
+        >>> Completion("new york", 0.0, "popular").probability
+        1.0
+        """
+        return math.exp(self.score)
 
 
 class Answer(list[Completion]):
@@ -110,10 +120,10 @@ class Model:
 
         `context` is what the same person searched before, the oldest query first. The last 20 queries are looked at.
         """
+        options = with_fields(options, fields)
         known, converted = self._asked
-        if fields or options is not known:  # most callers ask with the same options again and again
-            options = self._checked(with_fields(options, fields))
-            converted = engine_options(options)
+        if options is not known:  # most callers ask with the same options again and again
+            converted = engine_options(self._checked(options))
             self._asked = options, converted
         earlier = normalise_context(context, self._profile) if context else []
         found, timed_out = self._engine.complete(self._normalised(prefix), converted, Completion, earlier)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from halfword.core.policy import Policy
 from halfword.core.spelling import spelled, unspelled
+from halfword.core.text import common_beginning
 
 _SIGNS, _BEGINNING, _CLASSES = 27, 29, 30
 _LONGEST_WORD, _MOST_WORDS = 64, 16
@@ -186,7 +187,7 @@ class PlainCorrections:
             log_count = self._log_count(other, whole)
             assert log_count is not None
             if log_count - cost >= log_typed - self.policy.corrected_word_slack:
-                changed = len(word) - _shared(word, other)
+                changed = len(word) - common_beginning(word, other)
                 way = _Way(unspelled(other), cost, edits, log_count, after=after, changed=changed)
                 way = way._replace(ending=whole and changed <= 1, others=self._others((other, whole)))
                 ways.append((other, way))
@@ -362,12 +363,6 @@ def _with_mistyped(path: _Path, way: _Way) -> _Path:
         others=others,
         typed_others=typed_others,
     )
-
-
-def _shared(one: str, other: str) -> int:
-    """Return how many letters two words begin with alike."""
-    differ = (place for place, both in enumerate(zip(one, other, strict=False)) if both[0] != both[1])
-    return next(differ, min(len(one), len(other)))
 
 
 def _log_count_in(words: Mapping[str, int], letters: str, whole: bool) -> float | None:

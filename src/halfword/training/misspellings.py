@@ -9,8 +9,11 @@ from itertools import pairwise
 from typing import Any, Self
 
 from halfword.core.folding import fold
+from halfword.core.near_words import is_near
+from halfword.core.text import common_beginning
 from halfword.data.dataset import Dataset, Split
 from halfword.training.channel import neighbours
+from halfword.training.endings import Endings
 
 _TIMES = 5  # the correct query must be this many times as frequent
 _TIMES_IF_RARE = 2  # or only this many times, if the correct word is
@@ -22,6 +25,7 @@ _SHORTEST_MEANT = 2  # what is meant may have even fewer then, and so may a word
 _LONG_WORD = 8  # letters; such a word is rarely one edit away from another, so the words alone decide
 _INNER_WORD = 6  # letters; so is such a word in a query that is there with the other word, too, if that is
 _INNER_TIMES = 3  # times as frequent
+_ELSEWHERE = 2  # times that a right word is typed in other queries of the log; a slip is seldom made so often
 _UNKNOWN_WORD = 5  # letters of such a word that others do not know, if the near one is known to all
 _SHORTEST_PART = 5  # letters of a word that others are made of
 _RARE_WORD = 2  # times that a word may be typed here that nobody else types
@@ -46,11 +50,13 @@ class Misspellings:
     No such query is needed if others do not type the word at all and the hand slips so (`londpn`), nor for a long word
     that is ten times rarer than a near one, unless only their endings differ, as in inflections.
 
-    Right are singular and plural, and a word that others type often enough beside the near one: a `skirt` is no
-    `shirt`, however rare it is here. But it is a slip if two letters are swapped in a query that is twenty times as
-    frequent (`work form home`), or if the word is nowhere else in the log, no letter was replaced, and the query is
-    three times as frequent (`ultrasun after un`). Right is also a word that ends as a word of the log does, and the
-    near one does not (`gewerbeabmeldung` beside `abmeldung`). Accents and hyphens are no mistakes.
+    Right are singular and plural, and other endings that take turns in the words of the log (`referto` beside
+    `referti`). Right is also a word that others type often enough beside the near one (a `skirt` is no `shirt`, however
+    rare it is here), or that is typed in other queries of the log, too, and is not much rarer than the near one. But it
+    is a slip if two letters are swapped in a query that is twenty times as frequent (`work form home`), or if the word
+    is nowhere else in the log, no letter was replaced, and the query is three times as frequent (`ultrasun after un`).
+    Right is also a word that ends as a word of the log does, and the near one does not (`gewerbeabmeldung` beside
+    `abmeldung`). Accents and hyphens are no mistakes.
 
     Other spaces are mistakes if the query with the usual ones is five times as frequent. If a word is known from
     nowhere else and the usual ones are (`jersey lon gsleeve`), it must be only as frequent, or three times if a space
@@ -79,6 +85,7 @@ class Misspellings:
             if (often and _is_judged(word, _SHORTEST_WORD)) or far or self._is_known(word):
                 for rest in _rests(word):
                     self._by_rest[rest].append(word)
+        self._endings = Endings(self._words)
         self._meant: dict[str, list[str]] = {}
         self._by_letters: dict[str, str] = {}  # the most frequent query with these letters
         for query, count in self._counts.items():
@@ -107,7 +114,11 @@ class Misspellings:
             if not last and abs(len(meant) - len(word)) > 1:
                 continue
             corrected = self._counts.get("".join([*parts[:place], meant, *parts[place + 1 :]]), 0)
-            right = self._is_of_others(word, meant) or self._ends_as_another(word, meant)
+            right = (
+                self._is_of_others(word, meant)
+                or self._ends_as_another(word, meant)
+                or self._is_of_the_log(word, meant, typed)
+            )
             if not (right and alone) and self._is_slip_into_a_word(word, meant, corrected / typed):
                 return True
             if right:
@@ -169,6 +180,11 @@ class Misspellings:
         typed = self._others.get(word, 0)
         return typed > _RARE_WORD and 0 < self._others.get(meant, 0) <= _OTHERS * typed
 
+    def _is_of_the_log(self, word: str, meant: str, typed: int) -> bool:
+        """Tell whether a word is typed here in other queries, too, and not much more seldom than a near one."""
+        often = self._words[word] >= typed + _ELSEWHERE and _WORD_TIMES * self._words[word] > self._words[meant]
+        return often and not self._is_strange(word, meant)
+
     def _is_long_slip(self, word: str, meant: str) -> bool:
         return self._is_inner_slip(word, meant, _LONG_WORD, _WORD_TIMES)
 
@@ -206,7 +222,7 @@ class Misspellings:
         return self._meant[word]
 
     def _may_mean(self, word: str, meant: str) -> bool:
-        if _is_plural(word, meant):
+        if _is_plural(word, meant) or self._endings.take_turns(word, meant):
             return False
         here = self._words[meant] - self._words[word]
         if self._is_strange(word, meant):
@@ -282,20 +298,6 @@ class WithoutMisspellings(Dataset):
         return self._found_in_all[0]
 
 
-def is_near(one: str, other: str) -> bool:
-    """Tell whether two words differ by one inserted, deleted or replaced letter, or by two swapped neighbours.
-
-    >>> is_near("recieve", "receive"), is_near("diabets", "diabetes"), is_near("asthma", "asthama"), is_near("a", "bc")
-    (True, True, True, False)
-    """
-    same = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
-    if same is None:
-        return abs(len(one) - len(other)) == 1
-    left, right = one[same:], other[same:]
-    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
-    return left[1:] == right[1:] or left[1:] == right or left == right[1:] or swapped
-
-
 def _is_swapped(one: str, other: str) -> bool:
     """Tell whether two words differ in the order of two neighbouring letters."""
     return len(one) == len(other) and sorted(one) == sorted(other) and is_near(one, other)
@@ -309,7 +311,7 @@ def _is_of_the_hand(word: str, meant: str) -> bool:
     >>> _is_of_the_hand("commuter", "computer")
     False
     """
-    place = next((place for place, pair in enumerate(zip(word, meant, strict=False)) if pair[0] != pair[1]), -1)
+    place = common_beginning(word, meant)
     if len(word) > len(meant):
         return word[place] == word[place - 1]
     if len(word) < len(meant) or _is_swapped(word, meant):

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from halfword.core.folding import SIGNS
 from halfword.core.metrics import SHORTEST_PREFIX
 from halfword.core.model_file import Array
-from halfword.core.text import SHORTEST_QUERY
+from halfword.core.text import SHORTEST_QUERY, common_beginning
 from halfword.data.dataset import Dataset, Split
 from halfword.data.query_table import QueryTable
 from halfword.data.sessions import TypedRow
@@ -251,6 +251,6 @@ def is_beginning(one: str, other: str) -> bool:
 
 def _cut(pair: Pair, chance: random.Random) -> Asked:
     """Return a beginning of what was mistyped that holds the mistake."""
-    first = next(place for place, letters in enumerate(zip(*pair, strict=False)) if letters[0] != letters[1])
+    first = common_beginning(pair.typed, pair.meant)
     typed = chance.randint(min(max(SHORTEST_PREFIX, first + 1), len(pair.typed)), len(pair.typed))
     return Asked(pair.meant, typed, mistyped=pair.typed[:typed])
