@@ -92,6 +92,13 @@ def test_what_is_right_or_unknown_stays_as_it_is(model: Model, typed: str) -> No
     assert all(each.text.startswith(typed) for each in found[:1])
 
 
+@pytest.mark.parametrize("typed", ["inc-4413", "hackathon 2025", "okr q4", "inc-441"])
+def test_another_number_is_no_mistake(tmp_path: Path, typed: str) -> None:
+    model = model_of(tmp_path, {"inc-4412": 20, "hackathon 2024": 30, "okr q3": 40})
+    assert corrections(model, typed) == []
+    assert corrections(model, "hackaton 2024") == ["hackathon 2024"]
+
+
 def test_a_corrected_completion_says_so_and_tells_what_stands_for_the_prefix(model: Model) -> None:
     found = {
         each.text: each for each in model.complete("britny sp", typos="auto", invent="freely", min_probability=0.0)
@@ -120,7 +127,7 @@ def test_a_blocklist_sees_the_corrected_text(model: Model) -> None:
     assert not any("britney spears" in each.text for each in found)
 
 
-LETTERS = "abc.é한국 "
+LETTERS = "abc1.é한국 "
 LOGS = st.dictionaries(
     st.text(LETTERS, min_size=1, max_size=9).map(lambda text: " ".join(text.split())).filter(bool),
     st.integers(1, 500),

@@ -152,6 +152,11 @@ def test_a_word_that_is_typed_in_other_queries_too_is_no_slip_of_one_that_is_har
     assert slips(counts) == ["bike rock"]
     assert slips(counts | {"rock garden": 2}) == []
     assert slips(counts | {"rock garden": 2, "roof rack": 40}) == ["bike rock"]
+    assert slips(counts | {"rock garden": 2, "roof rack": 40}, {"rock": 3}) == []
+
+
+def test_another_doubled_letter_is_a_slip() -> None:
+    assert slips({"broccoli": 39, "brocolli": 2, "tinned brocolli": 1}) == ["brocolli", "tinned brocolli"]
 
 
 def said_while_training(folder: Path, rows: str) -> list[str]:

@@ -181,7 +181,7 @@ def test_a_small_site_finds_a_query_that_was_typed_with_a_space_too_much(tmp_pat
     ("typed", "found"),
     {
         "schulen": ["volkshochschule"],
-        "bibliotheken": ["stadtbibliothek", "bibliothek"],
+        "bibliotheken": ["bibliothek", "stadtbibliothek"],
         "backups": ["backup", "database backup"],  # by the rules of English
         "kurse": ["kurs für anfänger"],
         "bade": [],  # too little of it is left
@@ -190,6 +190,48 @@ def test_a_small_site_finds_a_query_that_was_typed_with_a_space_too_much(tmp_pat
 def test_a_small_site_finds_words_without_their_ending(tmp_path: Path, typed: str, found: list[str]) -> None:
     counts = {"volkshochschule": 8, "stadtbibliothek": 14, "bibliothek": 4, "kurs für anfänger": 2, "schwimmbad": 5}
     assert found_by(tmp_path, counts | {"backup": 9, "database backup": 3}, typed, INFLECTING) == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "counts", "found"),
+    [
+        ("persi", {"persil powder": 6, "peppers": 33, "super persons": 9}, ["persil powder"]),  # something goes on
+        ("inc-44", {"inc-4412": 1, "inc-4398": 4, "inc-4501": 2}, ["inc-4412"]),
+        ("plat-12", {"plat-907": 2, "plat-1182": 3}, []),  # digits are no ending
+    ],
+)
+def test_endings_are_left_out_only_where_nothing_goes_on_and_never_digits(
+    tmp_path: Path, typed: str, counts: dict[str, int], found: list[str]
+) -> None:
+    assert found_by(tmp_path, counts, typed, INFLECTING) == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "counts", "found"),
+    [
+        ("oven s", {"ovenschaal": 51, "oven schaal": 4}, ["ovenschaal", "oven schaal"]),
+        ("smv 4", {"bosch smv4hvx": 11}, ["bosch smv4hvx"]),
+        (
+            "nappy",
+            {"nappies": 25, "pampers nappies": 14, "nappy bags": 1},
+            ["nappies", "pampers nappies", "nappy bags"],
+        ),
+    ],
+)
+def test_a_small_site_finds_what_is_written_as_one_word_and_other_plurals(
+    tmp_path: Path, typed: str, counts: dict[str, int], found: list[str]
+) -> None:
+    policy = replace(INFLECTING, reordered_most_queries=10.0, other_known_factor=1.0)
+    assert found_by(tmp_path, counts, typed, policy) == found
+
+
+def test_letters_in_the_middle_of_a_word_count_less_than_those_at_its_end(tmp_path: Path) -> None:
+    policy = replace(INFLECTING, reordered_most_queries=10.0, other_known_factor=1.0, inside_factor=0.05)
+    counts = {"jira permissions": 13, "mission statement": 2}
+    assert found_by(tmp_path, counts, "missio", policy) == ["mission statement", "jira permissions"]
+    assert found_by(tmp_path, counts, "missio", replace(policy, inside_factor=1.0))[0] == "jira permissions"
+    compounds = {"personalausweis": 13, "personalausweise": 12, "ausweise": 2}
+    assert found_by(tmp_path, compounds, "ausweis", policy) == ["personalausweis", "ausweise", "personalausweise"]
 
 
 def test_a_plural_finds_the_singular(model: Model) -> None:

@@ -38,6 +38,8 @@ SOBER = replace(
     often_typed=3.0,
     known_typed=2.0,
     counts_believed=3.0,
+    new_after_whole=0.5,
+    shown_once=1.0,
 )
 # The plain search reads one hypothesis at a time, and mostly has no memory.
 UNLIMITED = replace(SOBER, read_limit_base=1e6, network_min_probability=0.0, search_min_probability=0.0)
@@ -181,7 +183,9 @@ MISTAKEN = replace(
 def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """The engine and the plain pipeline with corrections, which are believed at random, and words in another order."""
     policy = replace(MISTAKEN, corrected_network=request.param, reordered_corrections=2.0, reordered_most_queries=3.0)
-    policy = replace(policy, inside_most_queries=1e3, inside_fewest_before=1.0, reordered_inflected=1.0)
+    policy = replace(
+        policy, inside_most_queries=1e3, inside_fewest_before=1.0, reordered_inflected=1.0, inside_factor=0.3
+    )
     policy = replace(policy, inside_fewest_typed=3.0, inside_fewest_ending=2.0)
     size, chance = len(import_engine().belief_names()), random.Random(1)
     believed = {

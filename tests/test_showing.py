@@ -81,7 +81,8 @@ def test_a_log_of_few_queries_shows_no_invented_words_but_all_its_queries() -> N
     assert few.odd_min_probability > once.odd_min_probability
     assert few.length_penalty == 0.0 < once.length_penalty
     assert few.reordered_most_queries > many.reordered_most_queries
-    assert many == replace(DEFAULT_POLICY, common_probability=many.common_probability)
+    assert many == replace(DEFAULT_POLICY, common_probability=many.common_probability, new_after_whole=1.0)
+    assert few.new_after_whole < 0.01 < many.new_after_whole
 
 
 def test_some_more_queries_that_are_typed_again_and_again_are_those_of_a_small_site_too() -> None:
@@ -89,7 +90,8 @@ def test_some_more_queries_that_are_typed_again_and_again_are_those_of_a_small_s
     large = for_log(DEFAULT_POLICY, QueryTable.of({f"query {number}": 3 for number in range(10_000)}))
     assert some.invented_min_probability == 1.0 == some.known_typed
     assert some.length_penalty == DEFAULT_POLICY.length_penalty  # there are rows enough to fit it
-    assert large == replace(DEFAULT_POLICY, common_probability=large.common_probability)
+    learned = {"common_probability": large.common_probability, "new_after_whole": large.new_after_whole}
+    assert large == replace(DEFAULT_POLICY, **learned)
 
 
 def test_where_counts_are_believed_known_queries_stand_in_their_order(tmp_path: Path) -> None:
@@ -214,6 +216,41 @@ def test_a_near_duplicate_that_is_far_rarer_than_what_is_shown_is_left_out(
     toy = Toy(parts=PARTS, counts={"dvd player": often, "dvdplayer": 9}, policy=policy, pieces=tuple("dvplayer "))
     texts = load(write_toy(tmp_path / "toy.halfword", toy)).complete("dv", count=100).texts
     assert ("dvdplayer" in texts, "dvd player" in texts) == (shown, True)
+
+
+def shown_after(folder: Path, typed: str, counts: dict[str, int], **numbers: float) -> list[str]:
+    """Return what is shown and nobody typed."""
+    policy = replace(SHOWS_ALL, min_probability=1e-4, **numbers)
+    toy = Toy(parts=PARTS, counts=counts, background_words=("abs", "d"), policy=policy, pieces=tuple("abcds "))
+    return [
+        each.text
+        for each in load(write_toy(folder / "toy.halfword", toy)).complete(typed, count=100)
+        if each.source == "model"
+    ]
+
+
+def test_after_a_whole_known_query_what_is_new_must_be_likelier(tmp_path: Path) -> None:
+    counts = {"ab": 90, "b": 2}
+    many = shown_after(tmp_path, "ab", counts)
+    few = shown_after(tmp_path, "ab", counts, new_after_whole=0.1)
+    assert set(few) < set(many)
+    assert shown_after(tmp_path, "a", counts, new_after_whole=0.1) == shown_after(tmp_path, "a", counts)  # not whole
+    assert len(shown_after(tmp_path, "ab", counts | {"ab d": 900}, new_after_whole=0.1)) > len(few)  # most go on
+
+
+def test_nothing_new_is_shown_that_is_nearly_what_was_typed(tmp_path: Path) -> None:
+    assert "dabs" in shown_after(tmp_path, "dab", {"dabb": 2})
+    assert "dabs" not in shown_after(tmp_path, "dab", {"dabb": 2}, shown_once=1.0)
+    assert "dabs" not in shown_after(tmp_path, "dab", {"dab": 2})  # a known query
+    assert "dabb" in shown_after(tmp_path, "dab", {"dab": 2})
+
+
+def test_nothing_new_is_shown_that_has_the_words_of_a_known_query(tmp_path: Path) -> None:
+    policy = replace(SHOWS_ALL, min_probability=1e-9)
+    for once in (0.0, 1.0):
+        toy = Toy(parts=PARTS, counts={"b a": 9, "c": 2}, order=4, policy=replace(policy, shown_once=once))
+        texts = load(write_toy(tmp_path / f"{once}.halfword", toy)).complete("a ", count=100).texts
+        assert ("b a" in texts, "a b" in texts) == (True, not once)
 
 
 def test_wrong_values_are_named(path: Path) -> None:

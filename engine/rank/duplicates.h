@@ -23,6 +23,9 @@ void merge_spellings(std::string_view typed, double typed_count, const std::vect
 /// `watch battery` and `watches batteries`, or `crème brûlée` and `creme brulee`.
 std::string plain_form(std::string_view text);
 
+/// The plain form of a text, whatever the order of its words.
+std::string unordered_form(std::string_view text);
+
 /// Which texts were shown already, but for near-duplicates.
 class Shown {
  public:

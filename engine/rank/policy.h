@@ -81,6 +81,7 @@ struct Policy {
   double inside_fewest_typed{};
   double inside_fewest_ending{};
   double inside_fewest_before{};
+  double inside_factor{};
   double other_known_factor{};
   // Chinese by its pinyin.
   double pinyin_most_queries{};
@@ -99,6 +100,8 @@ struct Policy {
   double often_typed{};
   double often_typed_share{};
   double known_typed{};
+  double new_after_whole{};
+  double shown_once{};
   double counts_believed{};
 };
 

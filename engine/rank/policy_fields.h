@@ -80,6 +80,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"inside_fewest_typed", &Policy::inside_fewest_typed},
     PolicyField{"inside_fewest_ending", &Policy::inside_fewest_ending},
     PolicyField{"inside_fewest_before", &Policy::inside_fewest_before},
+    PolicyField{"inside_factor", &Policy::inside_factor},
     PolicyField{"other_known_factor", &Policy::other_known_factor},
     PolicyField{"pinyin_most_queries", &Policy::pinyin_most_queries},
     PolicyField{"pinyin_log_probability", &Policy::pinyin_log_probability},
@@ -96,6 +97,8 @@ inline constexpr std::array policy_fields{
     PolicyField{"often_typed", &Policy::often_typed},
     PolicyField{"often_typed_share", &Policy::often_typed_share},
     PolicyField{"known_typed", &Policy::known_typed},
+    PolicyField{"new_after_whole", &Policy::new_after_whole},
+    PolicyField{"shown_once", &Policy::shown_once},
     PolicyField{"counts_believed", &Policy::counts_believed},
 };
 static_assert(sizeof(Policy) == policy_fields.size() * sizeof(double), "a number of the policy is not listed");

@@ -45,9 +45,7 @@ class Admission {
     common_floor_ = common_floor(policy, ranked.proposals.facts);
     everything_ = by_policy_ ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
-    const auto has_words = [&](const Proposal& each) { return is_found_elsewhere(each); };
-    const std::vector<Proposal>& list = ranked.proposals.list();
-    words_are_known_ = by_policy_ && ranked.companions != nullptr && std::any_of(list.begin(), list.end(), has_words);
+    if (by_policy_) note_known();
     const bool shows_none = options.invent == Invent::careful && policy.invented_min_probability == 1.0;
     never_ = options.invent == Invent::never || (shows_none && words.is_listed());
     if (never_ && !words.is_listed()) {
@@ -60,8 +58,8 @@ class Admission {
 
   /// Whether a proposal is likely enough, or known and no correction: such a query never looks wrong.
   bool likely(std::size_t place) const {
-    if (ranked_.scores[place] >= floor_) return true;
     const Proposal& proposal = ranked_.proposals.list()[place];
+    if (score_of(place) >= floor_) return true;
     const bool known = proposal.count > 0.0 && proposal.count >= policy_.known_typed;
     return by_policy_ && known && proposal.branch == 0;
   }
@@ -75,11 +73,10 @@ class Admission {
   /// Whether a proposal may be shown below `above` others; `elsewhere`: one of these was found elsewhere.
   bool admits(std::size_t place, std::size_t above, bool elsewhere) const {
     const Proposal& proposal = ranked_.proposals.list()[place];
-    const bool holds_all_words = proposal.session.copied_words > 0.0 && proposal.session.new_words == 0.0;
-    if (proposal.count > 0.0 || holds_all_words) return true;  // what this person typed is not invented
-    if (is_too_odd(proposal, ranked_.scores[place], above, elsewhere)) return false;
+    if (!is_new(proposal)) return true;
+    if (is_known_otherwise(proposal.text) || is_too_odd(proposal, score_of(place), above, elsewhere)) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
-    if (!never_) return invented == 0.0F || ranked_.scores[place] >= invented_floor_;
+    if (!never_) return invented == 0.0F || score_of(place) >= invented_floor_;
     if (invented > 0.0F) return false;
     const std::string_view text = proposal.text;
     const LiveFlags* const live_words = ranked_.live == nullptr ? nullptr : &ranked_.live->words;
@@ -87,6 +84,40 @@ class Admission {
   }
 
  private:
+  /// Note which known queries may make new texts superfluous: those found elsewhere, and the one that was typed whole.
+  void note_known() {
+    for (const Proposal& each : ranked_.proposals.list()) {
+      if (!is_found_elsewhere(each)) continue;
+      words_are_known_ = ranked_.companions != nullptr;
+      if (policy_.shown_once > 0.0) known_forms_.push_back(unordered_form(each.text));
+    }
+    if (everything_) return;
+    const PrefixFacts& facts = ranked_.proposals.facts;
+    const bool whole = facts.longer_total < facts.total;
+    if (whole || policy_.shown_once > 0.0) typed_form_ = plain_form(ranked_.request.typed);
+    if (!whole) return;
+    doubt_ = std::log((facts.longer_total + policy_.new_after_whole) / (facts.total + policy_.new_after_whole));
+  }
+
+  /// Whether nobody typed a proposal; what this person typed the words of is not new.
+  static bool is_new(const Proposal& proposal) {
+    const bool holds_all_words = proposal.session.copied_words > 0.0 && proposal.session.new_words == 0.0;
+    return proposal.count == 0.0 && !holds_all_words;
+  }
+
+  /// The score that decides what is shown. Whoever has typed a whole known query may want no more than that; then what
+  /// is new is less likely by so much.
+  double score_of(std::size_t place) const {
+    return ranked_.scores[place] + (is_new(ranked_.proposals.list()[place]) ? doubt_ : 0.0);
+  }
+
+  /// Whether a new text is nearly what was typed, or has the words of one that was found elsewhere.
+  bool is_known_otherwise(std::string_view text) const {
+    if (!typed_form_.empty() && plain_form(text) == typed_form_) return true;
+    return !known_forms_.empty() &&
+           std::find(known_forms_.begin(), known_forms_.end(), unordered_form(text)) != known_forms_.end();
+  }
+
   /// Whether a proposal reads too oddly for its score. It must be as likely as a number times the root of its rank: the
   /// lower it stands, the less it is worth. Below a known query that was found elsewhere, everything new reads oddly.
   bool is_too_odd(const Proposal& proposal, double score, std::size_t above, bool elsewhere) const {
@@ -114,7 +145,10 @@ class Admission {
   bool by_policy_;
   bool everything_;
   bool never_;
-  bool words_are_known_;  // in another order or place, and what is shown is not asked for
+  bool words_are_known_ = false;          // in another order or place, and what is shown is not asked for
+  std::vector<std::string> known_forms_;  // of such queries, where a new text with their words is not shown
+  std::string typed_form_;                // of what was typed, where nothing new that is nearly the same is shown
+  double doubt_ = 0.0;                    // log p(whoever typed it goes on)
 };
 
 /// The places of all proposals that have a score, the likeliest first.

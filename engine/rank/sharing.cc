@@ -41,7 +41,7 @@ void share_by_counts(std::string_view typed, const Proposals& proposals, std::sp
 void share_with_found(std::vector<FoundQuery> found, double log_probability, const Policy& policy,
                       const Session& session, Branch& branch) {
   double total = 0.0;
-  for (const FoundQuery& each : found) total += std::max(each.count, 0.0);
+  for (const FoundQuery& each : found) total += std::max(each.worth(), 0.0);
   if (!(total > 0.0)) return;
   std::vector<double>& scores = branch.chances.scores;
   const std::vector<Proposal>& list = branch.proposals.list();
@@ -67,8 +67,9 @@ void share_with_found(std::vector<FoundQuery> found, double log_probability, con
     const auto typed_before = std::count(session.queries().begin(), session.queries().end(), proposal.text);
     proposal.session.repeats = static_cast<double>(typed_before);
     branch.features.emplace_back();
-    scores.push_back(std::log((known * of_known + rest * of_rest) * each.count / total));
-    added += each.count / total;
+    const double share = each.worth() / total;
+    scores.push_back(std::log((known * of_known + rest * of_rest) * share));
+    added += share;
   }
   const double left_of_known = std::log1p(-std::min(of_known * added, most_taken));
   const double left_of_rest = std::log1p(-std::min(of_rest * added, most_taken));

@@ -6,7 +6,6 @@
 namespace halfword {
 namespace {
 
-constexpr std::size_t digits = 26;
 constexpr std::size_t other_letters = 28;
 
 }  // namespace
@@ -20,7 +19,7 @@ Channel::Channel(const ModelFile& file) : cost_(file.array<float>("channel.cost"
 
 std::size_t Channel::class_of(char32_t letter) {
   if (letter >= 'a' && letter <= 'z') return letter - 'a';
-  if (letter >= '0' && letter <= '9') return digits;
+  if (letter >= '0' && letter <= '9') return Channel::digits;
   return letter < 128 ? signs : other_letters;
 }
 

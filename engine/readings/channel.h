@@ -13,7 +13,8 @@ namespace halfword {
 /// beginning of a word. `channel.cost` has four tables of class × class, in this order, and then three numbers.
 class Channel {
  public:
-  /// The class of ASCII characters that are neither letter nor digit.
+  /// The classes of digits, and of ASCII characters that are neither letter nor digit.
+  static constexpr std::size_t digits = 26;
   static constexpr std::size_t signs = 27;
 
   /// The class that stands before the first letter.

@@ -70,7 +70,9 @@ void NearWords::make_mistakes(const Place& place) {
   if (budget_ == 0 || score_below(place) - cost_to_come(place.edits) < least_) return;
   --budget_;
   if (place.read < typed_.size()) {
-    mistake(place, place.node, place.read + 1, channel_.insert(place.before, typed_classes_[place.read]));
+    if (!is_digit(place.read)) {
+      mistake(place, place.node, place.read + 1, channel_.insert(place.before, typed_classes_[place.read]));
+    }
     swap(place);
   } else if (!options_.whole) {
     return;  // what the beginning of a word has after the last letter typed was not left out, but is still to come
@@ -81,6 +83,7 @@ void NearWords::make_mistakes(const Place& place) {
 void NearWords::swap(const Place& place) {
   const std::size_t read = place.read;
   if (read + 1 == typed_.size() || typed_places_[read] == typed_places_[read + 1]) return;
+  if (is_digit(read) || is_digit(read + 1)) return;
   const WordTree::Node next = words_.child_at(place.node, typed_places_[read + 1]);
   const WordTree::Node second = next == WordTree::none ? next : words_.child_at(next, typed_places_[read]);
   if (second == WordTree::none) return;
@@ -92,7 +95,7 @@ void NearWords::swap(const Place& place) {
 
 void NearWords::replace_or_leave_out(const Place& place) {
   const std::size_t read = place.read;
-  const bool more = read < typed_.size();
+  const bool more = read < typed_.size() && !is_digit(read);  // a letter that may be another one
   const bool last = place.edits + 1 == mistakes_;
   const std::size_t typed = place_at(read);
   // After the last mistake the rest must be as it is typed.
@@ -107,6 +110,7 @@ void NearWords::replace_or_leave_out(const Place& place) {
     const bool replaced = more && own != typed && words_.may_go_on(child, rest[1], rest[2]);
     if (!left_out && !replaced) continue;
     const std::size_t meant = Channel::class_of(words_.alphabet()[own]);
+    if (meant == Channel::digits) continue;
     if (left_out) mistake(place, child, read, channel_.leave_out(place.before, meant));
     if (!replaced) continue;
     mistake(place, child, read + 1, channel_.substitute(meant, typed_classes_[read]) + first_letter(place));

@@ -36,7 +36,8 @@ struct NearOptions {
 ///
 /// It reads the typed letters down the tree and makes a mistake at each place on the way, the last one first, from
 /// which it reads on. A place can lead to no word that was typed more often than all words below it, and costs only
-/// grow; so a place is left out where that cannot be among the best.
+/// grow; so a place is left out where that cannot be among the best. Digits are taken as they are typed: another number
+/// is another thing.
 class NearWords {
  public:
   /// `budget` is the number of places at which mistakes may still be made; where it ends the search does.
@@ -71,6 +72,8 @@ class NearWords {
   std::size_t place_at(std::size_t letter) const {
     return letter < typed_places_.size() ? typed_places_[letter] : WordTree::any;
   }
+
+  bool is_digit(std::size_t letter) const { return typed_classes_[letter] == Channel::digits; }
 
   double score_below(const Place& place) const { return words_.log_total(place.node) - place.cost; }
   double first_letter(const Place& place) const {

@@ -34,6 +34,7 @@ class Elsewhere::Search {
   std::vector<FoundQuery> find(const std::string& text, const LiveState* live) {
     if (other_order_ != nullptr) add_by_words(text);
     add(find_inside(queries_, text, policy_, folds_));
+    if (inflects_) add_joined(text);
     if (found_.empty()) add_written_otherwise(text);
     count_now(current_, live, found_);
     keep_most_typed(found_, static_cast<std::size_t>(policy_.reordered_count));
@@ -59,11 +60,15 @@ class Elsewhere::Search {
     if (count > 0.0) found_.push_back({text, count, text.size()});
   }
 
-  /// Queries that have the words of a text as they are, the last one also at the end of a word, or are made of it.
+  /// Queries that have the words of another text than the typed one as they are, the last one also at the end of a
+  /// word, which may be an accident, or are made of it.
   void add_with_whole_words(const std::string& text) {
     add_itself(text);
     add(other_order_->find(text + ' ', policy_, folds_));
-    add(find_inside(queries_, text, policy_, folds_, true));
+    for (FoundQuery& each : find_inside(queries_, text, policy_, folds_, true)) {
+      each.weight = policy_.inside_factor;
+      found_.push_back(std::move(each));
+    }
     add_begun(text + ' ', text.size());
   }
 
@@ -73,29 +78,30 @@ class Elsewhere::Search {
     add(other_order_->find(text, policy_, folds_));
     for (const std::string& singular : singular_forms(text)) add_with_whole_words(singular);
     if (!inflects_) return;
-    for (const std::string& other : in_other_number(text)) {
+    std::vector<std::string> others = in_other_number(text);
+    if (std::optional<std::string> plural = changed_plural(text)) others.push_back(std::move(*plural));
+    for (const std::string& other : others) {
+      add_itself(other);
       add(other_order_->find(other, policy_, folds_));
       add_begun(other, other.size());
     }
   }
 
-  /// Queries that go on from a text without one of its spaces: the last one was typed too early, or, where the policy
-  /// looks at such, another one too much (`log in` finds `login`).
+  /// Queries that go on from a text without a space inside it, or have it in another order: `log in` finds `login`.
   void add_joined(const std::string& text) {
-    for (std::size_t space = text.find(' '); space != std::string::npos; space = text.find(' ', space + 1)) {
-      const bool is_last = space + 1 == text.size();
-      if (!is_last && !inflects_) continue;
+    for (std::size_t space = text.find(' '); space < text.size() - 1; space = text.find(' ', space + 1)) {
       const std::string joined = std::string(text).erase(space, 1);
-      if (!is_last) add_itself(joined);
+      add_itself(joined);
       add_begun(joined, joined.size());
+      if (other_order_ != nullptr) add(other_order_->find(joined, policy_, folds_));
     }
   }
 
-  /// Queries without one of the typed spaces, or, where the policy looks at such, without the ending of a word:
-  /// `schulen` finds `volkshochschule`.
+  /// Queries that go on from a text whose last space was typed too early, or, where the policy looks at such and no
+  /// query goes on from what was typed, from the text without the ending of a word: `schulen` finds `volkshochschule`.
   void add_written_otherwise(const std::string& text) {
-    add_joined(text);
-    if (other_order_ == nullptr || !inflects_) return;
+    if (text.ends_with(' ')) add_begun(text.substr(0, text.size() - 1), text.size() - 1);
+    if (other_order_ == nullptr || !inflects_ || current_.are_begun(text, 1.0)) return;
     for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending)) {
       if (found_.empty()) add_with_whole_words(stem);
     }

@@ -49,9 +49,10 @@ std::vector<FoundQuery> find_inside(const Popular& queries, std::string_view typ
     if (!inside || text.starts_with(typed)) continue;
     const auto end = key.begin() + static_cast<std::ptrdiff_t>(*inside);
     const std::size_t matched = end_of_word(text, std::count(key.begin(), end, ' '));
-    found.push_back({text, static_cast<double>(queries.logged_at(place)), matched});
+    const bool ends_word = place_inside(key, wanted, before, true).has_value();
+    found.push_back(
+        {text, static_cast<double>(queries.logged_at(place)), matched, ends_word ? 1.0 : policy.inside_factor});
   }
-  keep_most_typed(found, static_cast<std::size_t>(policy.reordered_count));
   return found;
 }
 

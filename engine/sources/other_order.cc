@@ -24,12 +24,21 @@ void split_words(std::string_view text, std::vector<std::string_view>& parts) {
 }  // namespace
 
 void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most) {
+  sort_list(found, [](const FoundQuery& left, const FoundQuery& right) { return left.text < right.text; });
+  std::size_t kept = 0;
+  for (FoundQuery& each : found) {
+    if (kept > 0 && found[kept - 1].text == each.text) {
+      found[kept - 1].matched = std::max(found[kept - 1].matched, each.matched);
+      found[kept - 1].weight = std::max(found[kept - 1].weight, each.weight);
+    } else {
+      if (&found[kept] != &each) found[kept] = std::move(each);
+      ++kept;
+    }
+  }
+  found.resize(kept);
   sort_list(found, [](const FoundQuery& left, const FoundQuery& right) {
-    if (left.count != right.count) return left.count > right.count;
-    return left.text != right.text ? left.text < right.text : left.matched > right.matched;
+    return left.worth() != right.worth() ? left.worth() > right.worth() : left.text < right.text;
   });
-  const auto same = [](const FoundQuery& left, const FoundQuery& right) { return left.text == right.text; };
-  found.erase(std::unique(found.begin(), found.end(), same), found.end());
   found.resize(std::min(found.size(), most));
 }
 

@@ -18,9 +18,12 @@ struct FoundQuery {
   std::string text;
   double count;         // how often it was typed
   std::size_t matched;  // its bytes that stand for the typed text, those before them included
+  double weight = 1.0;  // how much each time counts beside one that was found by whole words
+
+  double worth() const { return count * weight; }
 };
 
-/// Put the most typed queries first, each once, with most of it matched, and leave so many of them.
+/// Put the queries that are worth most first, each once, with the most of it matched, and leave so many of them.
 void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most);
 
 /// Finds known queries that hold the typed words in another order, the last one by its beginning: `case iph` finds

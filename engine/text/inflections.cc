@@ -7,6 +7,8 @@
 namespace halfword {
 namespace {
 
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
 constexpr std::size_t shortest_plural = 4;  // bytes; `gas` and `bus` are no plurals
 constexpr std::array<std::string_view, 5> with_e{"che", "she", "xe", "sse", "zze"};  // watches, boxes
 
@@ -28,13 +30,21 @@ std::vector<std::string> without_endings(std::string_view text, double fewest) {
   const std::size_t begin = text.rfind(' ') + 1;
   for (std::string_view stem = text; stems.size() < 2;) {
     do {
-      if (stem.size() <= begin) return stems;
+      if (stem.size() <= begin || is_digit(stem.back())) return stems;
       stem.remove_suffix(1);
     } while ((static_cast<unsigned char>(text[stem.size()]) & 0xC0) == 0x80);  // inside a character
     if (static_cast<double>(stem.size() - begin) < fewest) return stems;
     stems.emplace_back(stem);
   }
   return stems;
+}
+
+std::optional<std::string> changed_plural(std::string_view text) {
+  const std::string_view word = text.substr(text.rfind(' ') + 1);
+  const bool changes = word.size() >= shortest_plural && word.back() == 'y' &&
+                       std::string_view("aeiou").find(word[word.size() - 2]) == std::string_view::npos;
+  if (!changes) return std::nullopt;
+  return std::string(text.substr(0, text.size() - 1)).append("ies");
 }
 
 std::vector<std::string> singular_forms(std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,11 @@ void make_singular(std::string& word);
 /// A text whose last word has lost the ending of a plural, in the ways in which it may; none if it has no such ending.
 std::vector<std::string> singular_forms(std::string_view text);
 
+/// A text with its last word in the plural, where that is written otherwise than with one letter more: `nappies`.
+std::optional<std::string> changed_plural(std::string_view text);
+
 /// A text without the last letter, and the last two letters, of its last word, of which so many bytes must be left.
+/// Digits are no ending.
 std::vector<std::string> without_endings(std::string_view text, double fewest);
 
 /// The texts with one of the words before the last in the other number: `courses psychology` for `course psychology`.

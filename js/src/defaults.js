@@ -112,6 +112,7 @@ export const POLICY = {
   inside_fewest_typed: [5.0, 1.0, 1000.0],
   inside_fewest_ending: [4.0, 1.0, 1000.0],
   inside_fewest_before: [3.0, 1.0, 1000.0],
+  inside_factor: [0.1, 1e-06, 1.0],
   other_known_factor: [0.05, 1e-06, 1.0],
   pinyin_most_queries: [10.0, 0.0, 1000000.0],
   pinyin_log_probability: [-0.7, -30.0, 0.0],
@@ -128,5 +129,7 @@ export const POLICY = {
   often_typed: [5.0, 0.0, 1000000000.0],
   often_typed_share: [0.2, 0.0, 1.0],
   known_typed: [5.0, 0.0, 1000000000.0],
+  new_after_whole: [1000000000.0, 1e-09, 1000000000.0],
+  shown_once: [0.0, 0.0, 1.0],
   counts_believed: [1000000000.0, 0.0, 1000000000.0],
 };

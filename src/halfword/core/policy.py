@@ -98,6 +98,8 @@ class Policy:
     inside_fewest_typed: float = 5.0  # bytes that must be typed for that,
     inside_fewest_ending: float = 4.0  # or so many, if they are its ending,
     inside_fewest_before: float = 3.0  # and bytes of the word that must be before them (by reading, not measured)
+    inside_factor: float = 0.1  # how much one that has the typed letters inside a word counts beside one that has words
+    # (by reading: `mission` is seldom meant for `permissions`)
     other_known_factor: float = 0.05  # how much one that does not go on from the text counts beside one that does
     # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
     # meant, not how it was typed).
@@ -124,6 +126,10 @@ class Policy:
     often_typed_share: float = 0.2  # and was typed so often for each time that this was (by reading)
     known_typed: float = 5.0  # what was typed so often and is no correction is shown, even if it is
     # unlikely; in a log of few queries once: whoever has few misses each of them
+    new_after_whole: float = 1e9  # times that something new is expected to go on from a known query that was typed
+    # whole, beside the times that nothing was: what nobody typed must be that much likelier to be shown; fitted
+    shown_once: float = 0.0  # 1: what nobody typed is not shown if it is nearly what was typed, or has the words of a
+    # known query that was found elsewhere
     counts_believed: float = NEVER_BELIEVED  # typed so often on average, known queries share what the ranker gives them
     # half by their counts; fitted rankers know better, but those of few queries do not
 
@@ -216,6 +222,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "inside_fewest_typed": (1.0, 1000.0),
     "inside_fewest_ending": (1.0, 1000.0),
     "inside_fewest_before": (1.0, 1000.0),
+    "inside_factor": (1e-6, 1.0),
     "other_known_factor": (1e-6, 1.0),
     "pinyin_most_queries": _COUNT,
     "pinyin_log_probability": (-30.0, 0.0),
@@ -232,6 +239,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "often_typed": (0.0, 1e9),
     "often_typed_share": (0.0, 1.0),
     "known_typed": (0.0, 1e9),
+    "new_after_whole": (1e-9, 1e9),
+    "shown_once": (0.0, 1.0),
     "counts_believed": (0.0, NEVER_BELIEVED),
 }
 DEFAULT_POLICY = Policy()

@@ -23,7 +23,7 @@ from halfword.core.policy import Policy
 from halfword.core.spelling import spelled, unspelled
 from halfword.core.text import common_beginning
 
-_SIGNS, _BEGINNING, _CLASSES = 27, 29, 30
+_DIGITS, _SIGNS, _BEGINNING, _CLASSES = 26, 27, 29, 30
 _LONGEST_WORD, _MOST_WORDS = 64, 16
 
 
@@ -101,7 +101,7 @@ class _Path:
 def _class_of(letter: str) -> int:
     if "a" <= letter <= "z":
         return ord(letter) - ord("a")
-    return 26 if "0" <= letter <= "9" else _SIGNS if letter.isascii() else 28
+    return _DIGITS if "0" <= letter <= "9" else _SIGNS if letter.isascii() else 28
 
 
 def _weight(count: int) -> float:
@@ -208,13 +208,14 @@ class PlainCorrections:
             return
         first = self.costs[-1] if before == _BEGINNING else 0.0
         steps = []
-        if typed and meant and typed[0] != meant[0]:
+        if typed and meant and typed[0] != meant[0] and not _hold_digit(typed[0] + meant[0]):
             steps.append((self._cost(0, _class_of(meant[0]), _class_of(typed[0])) + first, 1, 1))
-        if meant and (typed or whole):
+        if meant and (typed or whole) and not _hold_digit(meant[0]):
             steps.append((self._cost(2, before, _class_of(meant[0])), 0, 1))
-        if typed:
+        if typed and not _hold_digit(typed[0]):
             steps.append((self._cost(1, before, _class_of(typed[0])), 1, 0))
-        if len(typed) > 1 and typed[0] != typed[1] and meant[:2] == typed[1::-1]:
+        is_swapped = len(typed) > 1 and typed[0] != typed[1] and meant[:2] == typed[1::-1]
+        if is_swapped and not _hold_digit(typed[:2]):
             steps.append((self._cost(3, _class_of(meant[0]), _class_of(typed[0])) + first, 2, 2))
         for cost, read, wanted in steps:
             last = _class_of(meant[wanted - 1]) if wanted else before
@@ -363,6 +364,11 @@ def _with_mistyped(path: _Path, way: _Way) -> _Path:
         others=others,
         typed_others=typed_others,
     )
+
+
+def _hold_digit(letters: str) -> bool:
+    """Tell whether there is a digit: these are taken as they are typed, for another number is another thing."""
+    return any(_class_of(letter) == _DIGITS for letter in letters)
 
 
 def _log_count_in(words: Mapping[str, int], letters: str, whole: bool) -> float | None:

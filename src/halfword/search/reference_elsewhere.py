@@ -1,19 +1,27 @@
 """Known queries that do not go on from a text, but may be meant by it, in plain Python: what the engine must equal.
 
 They have its words in another order or in the other number (`reference_order.py`), or have it inside a word
-(`reference_inside.py`). If there are none, they are written with one space less or, in small sites, with another
-ending. `counts` has the live changes.
+(`reference_inside.py`), or, in small sites, are written with one space less. If there are none, the last space may have
+been typed too early, or, in small sites, a word may have another ending. `counts` has the live changes.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from halfword.core.policy import Policy
-from halfword.search.reference_inflections import in_other_number, singular_forms, without_endings
+from halfword.search.reference_inflections import changed_plural, in_other_number, singular_forms, without_endings
 from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 
 Found = dict[str, int]  # queries, and how many characters of each stand for what was typed
+
+
+class Way(NamedTuple):
+    """Queries that were found in one way, and how much each time counts that one of them was typed."""
+
+    found: Found
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,46 +33,68 @@ class PlainElsewhere:
     other_order: PlainOrder | None
     folds: bool
 
-    def find(self, text: str) -> Found:
-        """Return the most typed queries that may be meant by a text."""
-        ways = self._by_words(text)
-        if not any(ways):
+    def find(self, text: str) -> tuple[Found, dict[str, float]]:
+        """Return the queries that may be meant by a text and are worth most, and how much each time counts there."""
+        ways = [*self._by_words(text), *self._joined(text)]
+        if not any(way.found for way in ways):
             ways = self._written_otherwise(text)
-        known = {query: max(way.get(query, 0) for way in ways) for way in ways for query in way}
-        most_typed = sorted(known, key=lambda query: (-self.counts[query], query.encode()))
-        return {query: known[query] for query in most_typed[: int(self.policy.reordered_count)]}
+        known = {query: max(way.found.get(query, 0) for way in ways) for way in ways for query in way.found}
+        weight = {query: max(way.weight for way in ways if query in way.found) for query in known}
+        best = sorted(known, key=lambda query: (-self.counts[query] * weight[query], query.encode()))
+        return {query: known[query] for query in best[: int(self.policy.reordered_count)]}, weight
 
     @property
     def _inflects(self) -> bool:
         return self.policy.reordered_inflected > 0
 
-    def _by_words(self, text: str) -> list[Found]:
+    def _by_words(self, text: str) -> list[Way]:
         """Return queries with the words of a text, its last word in the singular, others in the other number."""
-        ways = [find_inside(self.counts, text, self.policy, folds=self.folds)]
+        inside = self._inside(text)
+        compounds = {query: inside[query] for query in self._inside(text, ending=True) if query in inside}
+        ways = [Way(inside, self.policy.inside_factor), Way(compounds)]
         if self.other_order is not None:
-            ways.append(self.other_order.find(text, folds=self.folds))
+            ways.append(Way(self.other_order.find(text, folds=self.folds)))
             for singular in singular_forms(text):
                 ways += self._with_whole_words(singular, self.other_order)
-            for other in in_other_number(text) if self._inflects else ():
-                ways += [self.other_order.find(other, folds=self.folds), self._going_on(other)]
+            for other in self._in_other_number(text):
+                begun = {query: len(other) for query in self.counts if query.startswith(other)}
+                ways += [Way(self.other_order.find(other, folds=self.folds)), Way(begun)]
         return ways
 
-    def _with_whole_words(self, text: str, other_order: PlainOrder) -> list[Found]:
-        """Return queries that have the words of a text as they are, or are made of it."""
-        begun = {query: len(text) for query in self.counts if f"{query} ".startswith(f"{text} ")}
-        inside = find_inside(self.counts, text, self.policy, folds=self.folds, ending=True)
-        return [other_order.find(f"{text} ", folds=self.folds), begun, inside]
+    def _inside(self, text: str, *, ending: bool = False) -> Found:
+        return find_inside(self.counts, text, self.policy, folds=self.folds, ending=ending)
 
-    def _written_otherwise(self, text: str) -> list[Found]:
-        """Return queries without one of the typed spaces, or, in small sites, without the ending of a word."""
-        ways = [self._going_on(text[:-1])] if text.endswith(" ") else []  # it was typed too early
+    def _in_other_number(self, text: str) -> list[str]:
+        plural = changed_plural(text)
+        return [*in_other_number(text), *([plural] if plural else [])] if self._inflects else []
+
+    def _with_whole_words(self, text: str, other_order: PlainOrder) -> list[Way]:
+        """Return queries that have the words of another text as they are or at the end of a word, or are made of it."""
+        begun = {query: len(text) for query in self.counts if f"{query} ".startswith(f"{text} ")}
+        ordered = other_order.find(f"{text} ", folds=self.folds)
+        return [Way(ordered), Way(begun), Way(self._inside(text, ending=True), self.policy.inside_factor)]
+
+    def _joined(self, text: str) -> list[Way]:
+        """Return queries that go on from a text without a space inside it, or have it in another order."""
+        ways: list[Way] = []
         for place in range(len(text) - 1) if self._inflects else ():
             if text[place] == " ":
                 joined = text[:place] + text[place + 1 :]
-                ways.append({query: len(joined) for query in self.counts if query.startswith(joined)})
-        if self.other_order is not None and self._inflects:
+                ways.append(Way({query: len(joined) for query in self.counts if query.startswith(joined)}))
+                if self.other_order is not None:
+                    ways.append(Way(self.other_order.find(joined, folds=self.folds)))
+        return ways
+
+    def _written_otherwise(self, text: str) -> list[Way]:
+        """Return queries without a space that was typed too early.
+
+        In small sites also those without the ending of a word, if no query goes on from what was typed.
+        """
+        ways = [Way(self._going_on(text[:-1]))] if text.endswith(" ") else []
+        goes_on = any(query.startswith(text) for query in self.counts)
+        if self.other_order is not None and self._inflects and not goes_on:
             for stem in without_endings(text, self.policy.inside_fewest_ending):
-                ways += [] if any(ways) else self._with_whole_words(stem, self.other_order)
+                ways += [] if any(way.found for way in ways) else self._with_whole_words(stem, self.other_order)
         return ways
 
     def _going_on(self, begun: str) -> Found:

@@ -1,5 +1,8 @@
 """Words in another number or without their ending, in plain Python: `engine/text/inflections.h` must equal it."""
 
+from itertools import takewhile
+from string import digits
+
 _SHORTEST_PLURAL = 4  # bytes; `gas` and `bus` are no plurals
 _WITH_E = ("che", "she", "xe", "sse", "zze")  # watches, boxes
 
@@ -30,14 +33,27 @@ def singular_forms(text: str) -> list[str]:
     return [" ".join([*before, form]) for form in forms if form != word]
 
 
+def changed_plural(text: str) -> str | None:
+    """Return a text with its last word in the plural, where that is written otherwise than with one letter more.
+
+    >>> changed_plural("pampers nappy"), changed_plural("display"), changed_plural("fly")
+    ('pampers nappies', None, None)
+    """
+    word = text.split(" ")[-1]
+    return f"{text[:-1]}ies" if _is_long(word) and word.endswith("y") and word[-2] not in "aeiou" else None
+
+
 def without_endings(text: str, fewest: float) -> list[str]:
     """Return a text without the last letter, and the last two letters, of its last word, of which so many must be left.
 
-    >>> without_endings("alle schulen", 4), without_endings("boote", 4), without_endings("bad", 4)
+    Digits are no ending.
+
+    >>> without_endings("alle schulen", 4), without_endings("boote", 4), without_endings("inc-44", 4)
     (['alle schule', 'alle schul'], ['boot'], [])
     """
     word = text.split(" ")[-1]
-    return [text[:-cut] for cut in (1, 2) if len(word[:-cut].encode()) >= fewest]
+    removed = takewhile(lambda letter: letter not in digits, reversed(word[-2:]))
+    return [text[:-cut] for cut, _ in enumerate(removed, 1) if len(word[:-cut].encode()) >= fewest]
 
 
 def in_other_number(text: str) -> list[str]:

@@ -32,9 +32,7 @@ def find_inside(
         return {}
     ending = ending or letters < policy.inside_fewest_typed
     found = {query: _matched(query, spelled(query), wanted, before, ending) for query in counts}
-    others = [query for query, matched in found.items() if matched and not query.startswith(typed)]
-    others.sort(key=lambda query: (-counts[query], query.encode()))
-    return {query: found[query] for query in others[: int(policy.reordered_count)]}
+    return {query: matched for query, matched in found.items() if matched and not query.startswith(typed)}
 
 
 def _matched(query: str, key: str, wanted: str, before: int, ending: bool) -> int:

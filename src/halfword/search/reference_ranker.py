@@ -41,6 +41,7 @@ it has beyond the prefix is what it has beyond that reading.
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -360,6 +361,7 @@ class PlainPipeline:
         if options.fold and least > 0:
             typed_count = self.counts.get(prefix, 0)
             scores = merge_spellings(prefix, typed_count, scores, lambda text: proposals[text].count)
+        facts, new = self._known(prefix, page)[0], self.policy.new_after_whole
         shown = select(
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
@@ -375,6 +377,9 @@ class PlainPipeline:
             corrected=corrected,
             elsewhere={text for text, each in proposals.items() if _is_elsewhere(text, each, prefix, corrected)},
             log_prefix=self.log_probability(prefix),
+            typed=prefix,
+            whole=facts.longer_total < facts.total,
+            log_goes_on=math.log((facts.longer_total + new) / (facts.total + new)),
         )
         return Answer(
             Completion(text, scores[text], self._origin(text, proposals[text], session), corrected=text in corrected)
@@ -423,7 +428,8 @@ class PlainPipeline:
         if options.order is not Order.ANY or self._begun(prefix) >= (policy.reordered_most_queries if enough else 1):
             return none
         elsewhere = PlainElsewhere(self.counts, policy, self.other_order, options.fold)
-        return self._add_known(elsewhere.find(prefix), policy.reordered_log_probability, found, chances, none)
+        known, weight = elsewhere.find(prefix)
+        return self._add_known(known, policy.reordered_log_probability, found, chances, none, weight)
 
     def _add_pinyin(
         self, prefix: str, options: SearchOptions, found: dict[str, Proposal], chances: dict[str, float], none: float
@@ -443,12 +449,13 @@ class PlainPipeline:
         found: dict[str, Proposal],
         chances: dict[str, float],
         none: float,
+        weight: Mapping[str, float] = MappingProxyType({}),
     ) -> float:
         """Add known queries, which take from known ones that go on, by their counts, and from the rest, none included.
 
         Return what is left to none.
         """
-        counts = {text: self.counts.get(text, 0) for text in known}
+        counts = {text: self.counts.get(text, 0) * weight.get(text, 1.0) for text in known}
         total, before = sum(counts.values()), list(chances)
         if not total:
             return none
@@ -461,7 +468,7 @@ class PlainPipeline:
         added = 0.0
         for text, matched in known.items():
             if counts[text] > 0 and text not in found:
-                found[text] = Proposal(count=counts[text], matched=matched)
+                found[text] = Proposal(count=self.counts.get(text, 0), matched=matched)
                 chances[text] = math.log((mass * of_known + rest * of_rest) * counts[text] / total)
                 added += counts[text] / total
         for text in before:
@@ -484,20 +491,15 @@ class PlainPipeline:
         self, prefix: str, session: PlainSession, options: SearchOptions, *, corrected: bool = False
     ) -> tuple[Facts, dict[str, Proposal]]:
         """Return what is known of a prefix, and what all sources propose; a corrected one may be the whole query."""
-        typed = {query: count for query, count in self.counts.items() if query.startswith(prefix)}
-        longer = {query: count for query, count in typed.items() if query != prefix}
-        since = sum(self.since.get(query, 0.0) for query in typed)
-        facts = Facts(sum(typed.values()), len(typed), sum(longer.values()), len(longer), since)
+        facts, longer, folded = self._known(prefix, options)
         proposals: dict[str, Proposal] = {}
         listed = options.count + int(self.policy.known_surplus_factor * options.count)
         most_typed = sorted(longer, key=lambda query: (-longer[query], query.encode()))[:listed]
         for query in most_typed:
             proposals[query] = Proposal()
-        folded = folded_queries(self.counts, prefix, options, self.policy, list(longer.values()))
-        facts = self._with_folded(facts, folded)
         for query, log_reading in folded.items():
             proposals[query] = Proposal(log_reading=log_reading, matched=_matched(query, prefix))
-        folds = options.fold and not corrected and len(typed) < self.policy.folded_most_queries
+        folds = options.fold and not corrected and self._begun(prefix) < self.policy.folded_most_queries
         others = self.readings(prefix) if folds else ()
         surplus = int(self.policy.surplus_factor * options.count)
         earlier = session.queries[::-1]
@@ -525,6 +527,15 @@ class PlainPipeline:
             proposal.since = self.since.get(text, 0.0)
             proposal.matched = proposal.matched or len(prefix)
         return facts, proposals
+
+    def _known(self, prefix: str, options: SearchOptions) -> tuple[Facts, Mapping[str, float], Mapping[str, float]]:
+        """Return how often queries that begin so were typed, those that go on, and those of other spellings."""
+        typed = {query: count for query, count in self.counts.items() if query.startswith(prefix)}
+        longer = {query: count for query, count in typed.items() if query != prefix}
+        since = sum(self.since.get(query, 0.0) for query in typed)
+        facts = Facts(sum(typed.values()), len(typed), sum(longer.values()), len(longer), since)
+        folded = folded_queries(self.counts, prefix, options, self.policy, list(longer.values()))
+        return self._with_folded(facts, folded), longer, folded
 
     def _with_folded(self, facts: Facts, folded: Mapping[str, float]) -> Facts:
         """Return the facts with queries found by folding, each as much as its reading is likely."""

@@ -28,6 +28,15 @@ def plain_form(text: str) -> str:
     return "".join(map(_plain_word, key.split(" "))) or key
 
 
+def unordered_form(text: str) -> str:
+    """Return the plain form of a text, whatever the order of its words.
+
+    >>> unordered_form("bread gluten-free") == unordered_form("gluten-free breads")
+    True
+    """
+    return " ".join(sorted(map(_plain_word, fold(text, " ").split(" "))))
+
+
 def _plain_word(word: str) -> str:
     return make_singular(_PUNCTUATION.sub("", word))
 
@@ -83,16 +92,22 @@ def select(
     corrected: Collection[str] = (),
     elsewhere: Set[str] = frozenset(),
     log_prefix: float = 0.0,
+    typed: str = "",
+    whole: bool = False,
+    log_goes_on: float = 0.0,
 ) -> list[str]:
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
 
-    Who has typed nothing (`empty`) asks for what is popular, however small its share is. Known queries that
-    were typed often enough are shown as well, however unlikely, but not the `corrected` ones. A text
-    that is common among all queries is shown too: after a common beginning, of log-probability `log_prefix`, each way
-    on is unlikely. It may stop after any word, but its words must go together. What reads oddly must be the likelier,
-    the lower it would stand, because it is worth less there. Below a known query that was found `elsewhere`, not by
-    going on from the typed text, everything new reads oddly; where there is one, a new text that `repeats` a
-    word is not shown. A text whose words are the person's `own`, from earlier queries, is not new.
+    Who has typed nothing (`empty`) asks for what is popular, however small its share is. Known queries that were typed
+    often enough are shown as well, however unlikely, but not the `corrected` ones. A text that is common among all
+    queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely. It may
+    stop after any word, but its words must go together. What reads oddly must be the likelier, the lower it would
+    stand, because it is worth less there. Below a known query that was found `elsewhere`, not by going on from the
+    typed text, everything new reads oddly; where there is one, a new text that `repeats` a word is not shown, nor,
+    where the policy says so, one with the words of such a query. Whoever has typed a known query `whole` goes on from
+    it with log-probability `log_goes_on`: what is new must be that much likelier, and is not shown if it is nearly what
+    was `typed`; where the policy says so, it never is. A text whose words are the person's `own`, from earlier queries,
+    is not new.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
@@ -101,6 +116,10 @@ def select(
         common = policy.common_probability / math.exp(log_prefix)
         least = min(least, common)
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
+    by_policy = options.min_probability is None
+    sober = by_policy and not everything
+    typed_form = plain_form(typed) if sober and (whole or policy.shown_once) else None
+    known_forms = set(map(unordered_form, elsewhere)) if by_policy and policy.shown_once else set()
     words_are_known = options.min_probability is None and bool(elsewhere)
     shown: dict[str, float] = {}  # how often the most frequent of near-duplicates was typed
     chosen: list[str] = []
@@ -108,13 +127,16 @@ def select(
         if len(chosen) == max(options.count, int(policy.page)):
             break
         known = count_of(text) > 0 and count_of(text) >= policy.known_typed and text not in corrected
-        if math.exp(scores[text]) < least and not (known and options.min_probability is None):
-            continue
         new = not count_of(text) and not own(text)
-        if new and invented(text) and math.exp(scores[text]) < least_invented[options.invent]:
+        likely = math.exp(scores[text] + (log_goes_on if new and whole and sober else 0.0))
+        if likely < least and not (known and options.min_probability is None):
             continue
-        unlikely = math.exp(scores[text]) < least_odd * math.sqrt(len(chosen) + 1)
-        odd = not elsewhere.isdisjoint(chosen) or apart(text) or (math.exp(scores[text]) < common and unfinished(text))
+        if new and (plain_form(text) == typed_form or unordered_form(text) in known_forms):
+            continue
+        if new and invented(text) and likely < least_invented[options.invent]:
+            continue
+        unlikely = likely < least_odd * math.sqrt(len(chosen) + 1)
+        odd = not elsewhere.isdisjoint(chosen) or apart(text) or (likely < common and unfinished(text))
         if new and unlikely and odd:
             continue
         if new and words_are_known and repeats(text):

@@ -33,15 +33,17 @@ _OTHERS = 5  # times that a word may be typed more often by others; `mortage` is
 _STRANGE = 100  # times that others type what is meant for each time that they type a word: it is a slip there, too
 _SHORTEST_JOINED = 3  # letters of each of two words between which a space is missing
 _MOST_MISSING = 3  # letters that may be missing at the end of a query that was sent too early
+_DOUBLED = re.compile(r"(.)\1")
 _PARTS = re.compile(r"[^\W\d_]+|[\W\d_]+")  # words, and what is between them, as in read_csv
 
 
 class Misspellings:
     """Recognises typing mistakes by comparison with much more frequent queries.
 
-    A word is near another if their edit distance is 1 (one letter inserted, deleted or replaced, or two swapped), or
-    if it is the beginning of the other and the last word of the query. `others` are people of other logs. A query is a
-    misspelling if replacing one word by a near one gives a query that is
+    A word is near another if their edit distance is 1 (one letter inserted, deleted or replaced, or two swapped), if
+    another of its letters is doubled (`brocolli`), or if it is the beginning of the other and the last word of the
+    query. `others` are people of other logs. A query is a misspelling if replacing one word by a near one gives a query
+    that is
 
     - five times as frequent, or twice as frequent if the near word is ten times as frequent;
     - twenty times as frequent, for words of fewer than four letters, which have many neighbours;
@@ -52,11 +54,11 @@ class Misspellings:
 
     Right are singular and plural, and other endings that take turns in the words of the log (`referto` beside
     `referti`). Right is also a word that others type often enough beside the near one (a `skirt` is no `shirt`, however
-    rare it is here), or that is typed in other queries of the log, too, and is not much rarer than the near one. But it
-    is a slip if two letters are swapped in a query that is twenty times as frequent (`work form home`), or if the word
-    is nowhere else in the log, no letter was replaced, and the query is three times as frequent (`ultrasun after un`).
-    Right is also a word that ends as a word of the log does, and the near one does not (`gewerbeabmeldung` beside
-    `abmeldung`). Accents and hyphens are no mistakes.
+    rare it is here), or that is typed in other queries of the log, too, and is not much rarer than the near one, unless
+    others type it. But it is a slip if two letters are swapped in a query that is twenty times as frequent (`work form
+    home`), or if the word is nowhere else in the log, no letter was replaced, and the query is three times as frequent
+    (`ultrasun after un`). Right is also a word that ends as a word of the log does, and the near one does not
+    (`gewerbeabmeldung` beside `abmeldung`). Accents and hyphens are no mistakes.
 
     Other spaces are mistakes if the query with the usual ones is five times as frequent. If a word is known from
     nowhere else and the usual ones are (`jersey lon gsleeve`), it must be only as frequent, or three times if a space
@@ -181,9 +183,13 @@ class Misspellings:
         return typed > _RARE_WORD and 0 < self._others.get(meant, 0) <= _OTHERS * typed
 
     def _is_of_the_log(self, word: str, meant: str, typed: int) -> bool:
-        """Tell whether a word is typed here in other queries, too, and not much more seldom than a near one."""
-        often = self._words[word] >= typed + _ELSEWHERE and _WORD_TIMES * self._words[word] > self._words[meant]
-        return often and not self._is_strange(word, meant)
+        """Tell whether a word is typed here in other queries, too, and not much more seldom than a near one.
+
+        It may be much rarer if other people type it (`yogurt` beside `yoghurt`).
+        """
+        if self._words[word] < typed + _ELSEWHERE or self._is_strange(word, meant):
+            return False
+        return _WORD_TIMES * self._words[word] > self._words[meant] or self._others.get(word, 0) > _RARE_WORD
 
     def _is_long_slip(self, word: str, meant: str) -> bool:
         return self._is_inner_slip(word, meant, _LONG_WORD, _WORD_TIMES)
@@ -212,7 +218,8 @@ class Misspellings:
         shorter = min(len(word), len(meant))
         begin = shorter - (len(word) == len(meant))  # the length of the part before an ending that may differ
         frequent = self._words[meant] >= times * self._words[word]
-        return frequent and shorter >= letters and word[:begin] != meant[:begin] and is_near(word, meant)
+        near = is_near(word, meant) or _is_doubled_elsewhere(word, meant)
+        return frequent and shorter >= letters and word[:begin] != meant[:begin] and near
 
     def _near(self, word: str) -> list[str]:
         """Return the words, as frequent or more, that the user may have meant by `word`."""
@@ -226,11 +233,11 @@ class Misspellings:
             return False
         here = self._words[meant] - self._words[word]
         if self._is_strange(word, meant):
-            return here >= 0 and word != meant and (is_near(word, meant) or _is_cut_off(word, meant))
+            return here >= 0 and word != meant and _is_alike(word, meant)
         if here <= 0:
             return False
         begins_so = word[:1] == meant[:1] or word == meant[1:] or _is_swapped(word, meant)
-        return begins_so and (is_near(word, meant) or _is_cut_off(word, meant))
+        return begins_so and _is_alike(word, meant)
 
 
 def _folded(counts: Mapping[str, int]) -> Counter[str]:
@@ -326,6 +333,19 @@ def _is_judged(word: str, shortest: int) -> bool:
 def _is_plural(one: str, other: str) -> bool:
     longer, shorter = sorted((one, other), key=len, reverse=True)
     return longer == shorter + "s" and not shorter.endswith("s")
+
+
+def _is_alike(word: str, meant: str) -> bool:
+    return is_near(word, meant) or _is_cut_off(word, meant) or _is_doubled_elsewhere(word, meant)
+
+
+def _is_doubled_elsewhere(word: str, meant: str) -> bool:
+    """Tell whether another letter of a word is doubled than is meant.
+
+    >>> _is_doubled_elsewhere("brocolli", "broccoli"), _is_doubled_elsewhere("brocoli", "cauliflower")
+    (True, False)
+    """
+    return word != meant and len(word) == len(meant) and _DOUBLED.sub(r"\1", word) == _DOUBLED.sub(r"\1", meant)
 
 
 def _is_cut_off(word: str, meant: str) -> bool:

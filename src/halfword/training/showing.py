@@ -24,6 +24,7 @@ _PRICE = 0.0025  # share of MRR that leaving out unlikely suggestions may cost
 _MOST_INVENTED = 0.02  # share of the suggestions that may hold an invented word,
 _MOST_ODD = 1 / 5  # share of the suggestions that nobody typed that may read oddly, unless leaving out more
 _ODD_PRICE = 0.04  # costs more than this share of what such suggestions add to MRR
+_NO_NEWS = 1e-6  # how often a row is new at least
 _NO_PROPOSAL = 1e-300  # what is likelier is a proposal
 _COMMON = 2.0  # times that a text is expected in the log
 _BELIEVED = 1.0  # times that each of them was typed on average: then counts decide half
@@ -129,16 +130,22 @@ def _least_odd(page: Page, least: float) -> float:
 def for_log(policy: Policy, table: QueryTable) -> Policy:
     """Return the policy of a log with these queries.
 
-    A text is common if it is expected more than once in it. A small site shows no invented words, but all queries that
-    it has: those that go on from the typed text, in whatever spelling, by their counts, and those with the typed words
-    in it, also corrected ones.
-    The more of its rows were typed before, the less may read oddly. Where most of few queries were, no short beginning
+    A text is common if it is expected more than once in it. After a whole known query something new is expected as
+    often as the next row of the log is new. A small site shows no invented words, but all queries that it has: those
+    that go on from the typed text, in whatever spelling, by their counts, and those with the typed words in it, also
+    corrected ones. The more of its rows were typed before, the less may read oddly, and where most were, nothing is new
+    that is nearly what was typed or has the words of a known query. Where most of few queries were, no short beginning
     is put first.
     """
-    policy = replace(policy, common_probability=min(_COMMON / max(table.total, 1), 1.0))
+    again = typed_again(table)
+    policy = replace(
+        policy,
+        common_probability=min(_COMMON / max(table.total, 1), 1.0),
+        new_after_whole=max(1 - again, _NO_NEWS),
+    )
     if not is_small_site(table):
         return policy
-    again, by_counts = typed_again(table), has_few_queries(table) and has_words_enough(table)
+    by_counts = has_few_queries(table) and has_words_enough(table)
     return replace(
         policy,
         length_penalty=0.0 if by_counts else policy.length_penalty,
@@ -146,6 +153,7 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
         odd_min_probability=max(policy.odd_min_probability, _ODD * again),
         odd_words_before=_ALL_WORDS,
         known_typed=1.0,
+        shown_once=float(has_words_enough(table)),
         known_surplus_factor=1.0,
         folded_most_queries=_ANY_NUMBER,
         counts_believed=_BELIEVED,
