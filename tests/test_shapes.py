@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from halfword.data.describe import described
 from halfword.data.find_files import find_files
 from halfword.data.options import ColumnNames, PrepareOptions
 from halfword.data.read_log import read_batches
+from halfword.data.times import microseconds
 
 EVENTS = [
     {"id": 1, "event": {"search": {"terms": "Café crème", "page": 2}, "who": "anna"}, "at": "2024-01-01"},
@@ -110,4 +112,41 @@ def test_it_is_said_which_columns_were_taken_and_why(tmp_path: Path) -> None:
         "(by its contents); each row counts 0.5",
         "c.txt: one query per line; queries from column 1 (the only one); read as UTF-16; a list: all of it is learned",
         "d0.jsonl, d1.jsonl, d2.jsonl, d3.jsonl, d4.jsonl and 3 others: JSON lines; queries from q (by its name)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dates", "format", "first"),
+    [
+        (("05-09-2024 09:06", "17-09-2024 10:30"), "%d-%m-%Y %H:%M", "2024-09-05T09:06"),
+        (("9/5/2024 09:06:00", "9/17/2024 10:30:01"), "%m/%d/%Y %H:%M:%S", "2024-09-05T09:06"),
+        (("5/9/2024", "17/9/2024"), "%d/%m/%Y", "2024-09-05"),
+    ],
+)
+def test_whether_the_day_or_the_month_comes_first_is_told_by_other_dates(
+    tmp_path: Path, dates: Sequence[str], format: str, first: str
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("zoekterm;tijdstip;bezoeker\n" + "".join(f"news;{date};anna\n" for date in dates))
+    (file,) = find_files([log], PrepareOptions())
+    assert described([file]) == [
+        "log.csv: CSV; queries from zoekterm (by its name); users from bezoeker (by its name); "
+        f"times from tijdstip (by its name, written {format})"
+    ]
+    assert microseconds(dates[0], file.time_format) == microseconds(first)
+
+
+def test_dates_that_no_other_date_explains_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("query;time\n" + "news;05-09-2024\nnews;06-09-2024\n" * 60)
+    with pytest.raises(LogError, match="--time-format '%d/%m/%Y %H:%M'"):
+        halfword.prepare(log)
+
+
+def test_columns_that_are_left_over_may_be_named(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("query,when,who\nnews,x,y\n")
+    assert described(find_files([log], PrepareOptions())) == [
+        "log.csv: CSV; queries from query (by its name); not used: when, who; "
+        "if one of these holds users or times, name it: --user-column, --time-column"
     ]

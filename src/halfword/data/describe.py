@@ -28,6 +28,10 @@ def _description(file: LogFile) -> str:
     unused = [name for place, name in enumerate(file.names) if place not in file.columns.values()]
     if unused:
         parts.append(f"not used: {_listed(unused if file.header else [f'column {name}' for name in unused])}")
+    missing = [field for field in ("user", "time") if not file.holds(field)]
+    if unused and missing and not file.is_list and not file.holds("count"):
+        kinds, options = " or ".join(_HELD[each] for each in missing), ", ".join(f"--{each}-column" for each in missing)
+        parts.append(f"if one of these holds {kinds}, name it: {options}")
     return "; ".join(parts)
 
 
@@ -39,7 +43,8 @@ def _shape(file: LogFile) -> str:
 
 def _column(file: LogFile, field: str) -> str:
     name = file.names[file.columns[field]]
-    return f"{_HELD[field]} from {name if file.header else f'column {name}'} ({file.reasons[field]})"
+    written = f", written {file.time_format}" if field == "time" and file.time_format else ""
+    return f"{_HELD[field]} from {name if file.header else f'column {name}'} ({file.reasons[field]}{written})"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -28,7 +28,7 @@ def find_files(inputs: Sequence[str | Path], options: PrepareOptions | ColumnNam
             index=index,
             weight=weights.get(file.path, 1.0),
             is_list=file.path in lists,
-            time_format=options.time_format,
+            time_format=options.time_format or file.time_format,
         )
         for index, file in enumerate(found)
     ]

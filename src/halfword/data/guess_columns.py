@@ -17,9 +17,10 @@ KNOWN_NAMES = {
     "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht "
     "término termino terme termo",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id customer_id "
-    "customer client kunde kundennummer nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker",
+    "customer client kunde kundennummer nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker "
+    "bezoeker klant klantnummer employee employee_id member member_id account account_id",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time datum zeit zeitpunkt "
-    "zeitstempel horodatage fecha tijd",
+    "zeitstempel horodatage fecha tijd tijdstip",
     "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",
 }
 _CATALOGUE = "title name product_name product"  # which may be asked for where nothing else is
@@ -31,8 +32,11 @@ _QUERY_WORDS = (
 )
 _QUERY_ENDS = "query queries term terms keyword keywords phrase text string input value"
 _QUERY_BEGINS = "término termino texto palabra terme texte mot mots termine testo parola termo palavra"
-_TIME_ENDS = "time timestamp date datetime ts at fecha hora zeit datum horodatage heure tijd"
-_USER_WORDS = "user visitor session sesion sesión sitzung séance seance client customer anonymous anon"
+_TIME_ENDS = "time timestamp date datetime ts at fecha hora zeit datum horodatage heure tijd tijdstip"
+_USER_WORDS = (
+    "user visitor session sesion sesión sitzung séance seance client customer anonymous anon employee member account "
+    "kunde nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker bezoeker klant"
+)
 _USER_SIGNS = "id uid key hash number no nr token cookie"
 NAMED, BY_NAME, BY_CONTENT, ONLY = "as named", "by its name", "by its contents", "the only one"
 

@@ -17,6 +17,7 @@ from halfword.data.encodings import as_utf8, encoding_of
 from halfword.data.guess_columns import Columns, columns_by_content, is_header, named_columns
 from halfword.data.nested import leaf_keys, leaf_names
 from halfword.data.options import ColumnNames
+from halfword.data.times import format_of
 
 SAMPLE_BYTES = 256 * 1024
 COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -155,9 +156,17 @@ def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnName
         raise LogError(f"{path} holds no row; name a log that holds queries")
     if is_header(rows, names, others):
         header = tuple(cell.strip() for cell in rows[0])
-        return _log_file(path, form, header, named_columns(path, header, names, others, rows[1:]), delimiter)
+        file = _log_file(path, form, header, named_columns(path, header, names, others, rows[1:]), delimiter)
+        return replace(file, time_format=_time_format(file, rows[1:]))
     numbers, columns = columns_by_content(path, rows, names, others)
-    return replace(_log_file(path, form, numbers, columns, delimiter), header=False)
+    file = _log_file(path, form, numbers, columns, delimiter)
+    return replace(file, header=False, time_format=_time_format(file, rows))
+
+
+def _time_format(file: LogFile, rows: list[list[str]]) -> str | None:
+    """Return how the times are written, if some rows are needed to tell."""
+    place = file.columns.get("time")
+    return None if place is None else format_of(row[place] for row in rows if len(row) == len(file.names))
 
 
 def _rows_of_csv(lines: list[str], delimiter: str) -> list[list[str]]:

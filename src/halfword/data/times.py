@@ -1,6 +1,7 @@
 """Reading a time, as people and programs write it."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from halfword.core.errors import OptionError
@@ -8,7 +9,8 @@ from halfword.core.errors import OptionError
 _EPOCH = datetime(1970, 1, 1)
 # A number of seconds, milliseconds, microseconds or nanoseconds since 1970: how many digits it has tells which.
 _SINCE_1970 = re.compile(r"(\d{9,11})(\.\d+)?|(\d{12,14})|(\d{15,17})|(1\d{18})")
-# Dates that are written in one order only. With slashes the day may come first or the month: nobody can tell.
+# Dates that are written in one order only. With slashes or hyphens the day may come first or the month: only other
+# dates of the same log can tell.
 _DATES = tuple(
     re.compile(
         date
@@ -20,6 +22,11 @@ _DATES = tuple(
         r"(?P<day>\d{1,2})/(?P<month>[A-Z][a-z]{2})/(?P<year>\d{4})",
     )
 )
+_EITHER_ORDER = re.compile(
+    r"(?P<one>\d{1,2})(?P<sign>[-/])(?P<other>\d{1,2})(?P=sign)\d{4}"
+    r"(?P<between> ?)(?P<rest>(?:\d{1,2}:\d\d(?::\d\d)?)?)"
+)
+_MOST_MONTHS = 12
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -42,6 +49,27 @@ def microseconds(text: str, time_format: str | None = None) -> int | None:
         return _since_1970(datetime.fromisoformat(_iso(text)))
     except (ValueError, OverflowError):
         return None
+
+
+def format_of(texts: Iterable[str]) -> str | None:
+    """Return how dates are written of which either the day or the month comes first, if some tell which.
+
+    >>> format_of(["01-09-2024 09:06", "", "17-09-2024 10:30"]), format_of(["1/31/2024", "2/1/2024"])
+    ('%d-%m-%Y %H:%M', '%m/%d/%Y')
+    >>> format_of(["01-09-2024", "02-09-2024"]), format_of(["13-09-2024", "09-13-2024"]), format_of(["2024-09-13"])
+    (None, None, None)
+    """
+    given = [_EITHER_ORDER.fullmatch(text.strip()) for text in texts if text.strip()]
+    found = [each for each in given if each is not None]
+    written = {(each["sign"], each["rest"].count(":"), len(each["between"])) for each in found}
+    if len(found) < len(given) or len(written) != 1:
+        return None
+    ((sign, colons, between),) = written
+    day_first, month_first = (any(int(each[place]) > _MOST_MONTHS for each in found) for place in ("one", "other"))
+    if day_first == month_first:
+        return None
+    time = " " * between + ("%H:%M:%S" if colons > 1 else "%H:%M" if colons else "")
+    return sign.join(("%d", "%m", "%Y") if day_first else ("%m", "%d", "%Y")) + time
 
 
 def check_format(time_format: str) -> None:
