@@ -91,6 +91,12 @@ def test_scores_and_sources_are_columns(make_model: MakeModel) -> None:
     assert result.stdout == "weather\t-0.2877\tpopular\nweb\t-1.3863\tpopular\n"
 
 
+def test_scores_tell_what_is_corrected() -> None:
+    for prefix, corrected in {"britny sp": True, "britney sp": False}.items():
+        first = halfword("complete", prefix, "--scores").stdout.split("\n")[0].split("\t")
+        assert (first[0], first[3:]) == ("britney spears", ["corrected"] if corrected else [])
+
+
 def test_a_reader_that_leaves_early_is_no_mistake(make_model: MakeModel) -> None:
     command = f"{sys.executable} -m halfword complete -m {make_model(COUNTS)} '' | head -1"
     result = subprocess.run(command, shell=True, capture_output=True, text=True)

@@ -25,7 +25,9 @@ def complete(
     *,
     given: dict[str, Any],
     no_verify: NoVerify = False,
-    scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix) and the source.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Add log p(text | prefix), the source, and what is corrected.")
+    ] = False,
     context: Annotated[
         list[str] | None, typer.Option("--context", help="An earlier query of the session; several, the oldest first.")
     ] = None,
@@ -49,8 +51,13 @@ def complete(
         for completion in completions:
             fields = [prefix] if several else []
             fields += [completion.display]
-            fields += [f"{completion.score:.4f}", completion.source] if scores else []
+            fields += _judged(completion) if scores else []
             print_fields(*fields)
+
+
+def _judged(completion: Completion) -> list[str]:
+    fields = [f"{completion.score:.4f}", completion.source]
+    return [*fields, "corrected"] if completion.corrected else fields
 
 
 def _print_json(prefix: str, completions: list[Completion]) -> None:

@@ -1,7 +1,6 @@
 """The endpoints that complete: what each shape of request is answered with."""
 
 from collections.abc import Callable
-from math import exp
 from time import perf_counter
 from typing import Any
 
@@ -122,7 +121,7 @@ def _elastic_entry(asked: Asked, found: Found) -> dict[str, Any]:
 def _elastic_option(completion: Completion) -> dict[str, Any]:
     """Elasticsearch scores are positive, so this one is the probability itself."""
     text = completion.text
-    return {"text": text, "_index": "halfword", "_id": text, "_score": exp(completion.score), "_source": {}}
+    return {"text": text, "_index": "halfword", "_id": text, "_score": completion.probability, "_source": {}}
 
 
 def _took(request: Request) -> float:
