@@ -29,15 +29,14 @@ std::string plain_word(std::string_view word) {
 /// Call `visit` with the plain form of each word of a text.
 template <typename Visit>
 void visit_words(std::string_view text, const Visit& visit) {
+  const std::string key = is_plain(text) ? std::string() : fold(text, Hyphen::space);
+  if (!key.empty()) text = key;
   for (std::size_t first = 0; first < text.size();) {
     const std::size_t end = std::min(text.find(' ', first), text.size());
     visit(plain_word(text.substr(first, end - first)));
     first = end + 1;
   }
 }
-
-/// A text as words are compared: its key, unless it is plain.
-std::string key_of(std::string_view text) { return is_plain(text) ? std::string(text) : fold(text, Hyphen::space); }
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 128; });
@@ -84,16 +83,16 @@ std::optional<double> Shown::add(std::string_view text, double count) {
 }
 
 std::string plain_form(std::string_view text) {
-  std::string key = key_of(text);
   std::string form;
-  form.reserve(key.size());
-  visit_words(key, [&](const std::string& word) { form += word; });
-  return form.empty() ? key : form;  // a text of punctuation alone stands for itself
+  form.reserve(text.size());
+  visit_words(text, [&](const std::string& word) { form += word; });
+  if (!form.empty()) return form;
+  return is_plain(text) ? std::string(text) : fold(text, Hyphen::space);  // punctuation alone stands for itself
 }
 
 std::string unordered_form(std::string_view text) {
   std::vector<std::string> words;
-  visit_words(key_of(text), [&](std::string word) { words.push_back(std::move(word)); });
+  visit_words(text, [&](std::string word) { words.push_back(std::move(word)); });
   std::sort(words.begin(), words.end());
   std::string form;
   for (const std::string& word : words) form.append(word).push_back(' ');

@@ -37,7 +37,7 @@ class Elsewhere::Search {
     if (inflects_) add_joined(text);
     if (found_.empty()) add_written_otherwise(text);
     count_now(current_, live, found_);
-    keep_most_typed(found_, static_cast<std::size_t>(policy_.reordered_count));
+    keep_best(found_, static_cast<std::size_t>(policy_.reordered_count));
     return std::move(found_);
   }
 

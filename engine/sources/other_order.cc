@@ -23,7 +23,7 @@ void split_words(std::string_view text, std::vector<std::string_view>& parts) {
 
 }  // namespace
 
-void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most) {
+void keep_best(std::vector<FoundQuery>& found, std::size_t most) {
   sort_list(found, [](const FoundQuery& left, const FoundQuery& right) { return left.text < right.text; });
   std::size_t kept = 0;
   for (FoundQuery& each : found) {
@@ -139,7 +139,7 @@ class OtherOrder::Finder {
       const auto most = static_cast<std::size_t>(policy_.reordered_most_begun);
       for (const std::size_t word : parts_.words_.best_of(begun_, most)) look_at(word);
     }
-    keep_most_typed(found_, static_cast<std::size_t>(policy_.reordered_count));
+    keep_best(found_, static_cast<std::size_t>(policy_.reordered_count));
     return std::move(found_);
   }
 

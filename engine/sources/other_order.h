@@ -24,7 +24,7 @@ struct FoundQuery {
 };
 
 /// Put the queries that are worth most first, each once, with the most of it matched, and leave so many of them.
-void keep_most_typed(std::vector<FoundQuery>& found, std::size_t most);
+void keep_best(std::vector<FoundQuery>& found, std::size_t most);
 
 /// Finds known queries that hold the typed words in another order, the last one by its beginning: `case iph` finds
 /// `iphone case`, `choc gat` finds `gâteau au chocolat`. `search/reference_order.py` says which of them are looked at.

@@ -25,9 +25,7 @@ def complete(
     *,
     given: dict[str, Any],
     no_verify: NoVerify = False,
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Add log p(text | prefix), source, corrected.")
-    ] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Add log p(text | prefix), source, corrected.")] = False,
     context: Annotated[
         list[str] | None, typer.Option("--context", help="An earlier query of the session; several, the oldest first.")
     ] = None,
