@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from halfword.data.dataset import Split, open_dataset
-from halfword.training.misspellings import Misspellings, WithoutMisspellings
+from halfword.training.misspellings import Misspellings, WithoutMisspellings, left_out_path
 from halfword.training.options import TrainOptions
 from halfword.training.train import train
 
@@ -172,6 +172,9 @@ def said_while_training(folder: Path, rows: str) -> list[str]:
 def test_train_says_which_slips_it_leaves_out(tmp_path: Path) -> None:
     said = said_while_training(tmp_path, "diabetes\n" * 20 + "diabets\nnews\n" * 3)
     assert "leaving out likely typing mistakes, such as diabets" in said
+    assert left_out_path(tmp_path / "m.halfword").read_text() == "diabets\t3\n"
+    said_while_training(tmp_path, "diabetes\n" * 20)
+    assert not left_out_path(tmp_path / "m.halfword").exists()
 
 
 @pytest.mark.engine

@@ -39,6 +39,8 @@ def print_fields(*fields: str) -> None:
 
 def print_learned(output: Path, card: "Card") -> None:
     """Print what a model file holds that was just written."""
+    from halfword.training.misspellings import left_out_path  # only training prints this
+
     if popular := card.parts.popular:
         console.print(f"{output}: {popular.queries:,} queries, typed {popular.rows:,} times")
     if (network := card.parts.network) and (pieces := card.parts.pieces):
@@ -54,7 +56,8 @@ def print_learned(output: Path, card: "Card") -> None:
         hint = "" if learned.hold_out else "; to measure a model, train it with --hold-out"
         console.print(f"{output}: learned rows: {rows}{hint}")
     if left_out := (card.data or {}).get("misspellings"):
-        console.print(f"{output}: likely typing mistakes: {left_out}; --keep-misspellings learns them")
+        listed = left_out_path(output).name
+        console.print(f"{output}: likely typing mistakes: {left_out}, see {listed}; --keep-misspellings learns them")
     if background := card.background:
         licence = f"licence: {background.licence or 'not named'}"
         console.print(f"{output}: stands on {background.name} ({licence}); --background none stands on nothing")

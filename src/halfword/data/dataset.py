@@ -142,6 +142,10 @@ class Dataset(ABC):
         """Return how often each query of a split may be learned; nothing if the split is empty."""
         return self.counts(split)
 
+    def left_out(self) -> dict[str, int]:
+        """Return the queries that are not learned since they are likely typing mistakes, with their counts."""
+        return {}
+
     def all_table(self) -> QueryTable:
         """Return `all_counts` as a table."""
         return QueryTable.of(self.all_counts())

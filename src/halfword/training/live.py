@@ -45,6 +45,9 @@ class WithLive(Dataset):
                 counts[query] = counts.get(query, 0) + max(round(typed), 1)
         return counts
 
+    def left_out(self) -> dict[str, int]:
+        return self.data.left_out()
+
     def about(self) -> dict[str, Any]:
         return self.data.about()
 

@@ -6,8 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Self
 
+from halfword.core.files import whole_file
 from halfword.core.folding import fold
 from halfword.core.near_words import is_near
 from halfword.core.text import common_beginning
@@ -256,6 +258,8 @@ class WithoutMisspellings(Dataset):
     _found: list[Misspellings] = field(default_factory=list, init=False, repr=False)
     _found_in_all: list[Misspellings] = field(default_factory=list, init=False, repr=False)  # in all splits together
 
+    _left_out: list[dict[str, int]] = field(default_factory=list, init=False, repr=False)
+
     @classmethod
     def of(cls, data: Dataset, others: Mapping[str, int] | None = None) -> Self:
         """Wrap `data`; `others` tells how often people of other logs type each word."""
@@ -286,13 +290,15 @@ class WithoutMisspellings(Dataset):
         return {query: count for query, count in self.data.learnable(split).items() if not misspellings.holds(query)}
 
     def about(self) -> dict[str, Any]:
-        counts, left_out = self.data.all_counts(), self.left_out()
-        said = f"{len(left_out):,} left out, typed {sum(counts[query] for query in left_out):,} times"
+        left_out = self.left_out()
+        said = f"{len(left_out):,} left out, typed {sum(left_out.values()):,} times"
         return {**self.data.about(), **({"misspellings": said} if left_out else {})}
 
-    def left_out(self) -> list[str]:
-        """Return the queries that are not learned, the most frequent first."""
-        return [query for query in self.data.all_counts() if self._misspellings_in_all().holds(query)]
+    def left_out(self) -> dict[str, int]:
+        if not self._left_out:
+            counts, misspellings = self.data.all_counts(), self._misspellings_in_all()
+            self._left_out.append({query: count for query, count in counts.items() if misspellings.holds(query)})
+        return self._left_out[0]
 
     def _misspellings(self) -> Misspellings:
         if not self._found:
@@ -303,6 +309,21 @@ class WithoutMisspellings(Dataset):
         if not self._found_in_all:
             self._found_in_all.append(Misspellings(self.data.all_counts(), self.others))
         return self._found_in_all[0]
+
+
+def left_out_path(output: Path) -> Path:
+    """Return where the queries are listed that the model file `output` did not learn."""
+    return output.with_name(f"{output.name}.left-out.tsv")
+
+
+def write_left_out(output: Path, left_out: Mapping[str, int]) -> None:
+    """List the queries that a model did not learn, one `query<TAB>count` per line; no list if it learned all."""
+    path = left_out_path(output)
+    if not left_out:
+        path.unlink(missing_ok=True)
+        return
+    with whole_file(path) as file:
+        file.writelines(f"{query}\t{count}\n".encode() for query, count in left_out.items())
 
 
 def _is_swapped(one: str, other: str) -> bool:

@@ -28,7 +28,7 @@ from halfword.training.folding import LARGEST_COUNT, fold_queries
 from halfword.training.foundation import Learned, bounds, learn_all, learn_pieces, memory_options
 from halfword.training.held_out import check_sources, learned_card
 from halfword.training.live import WithLive
-from halfword.training.misspellings import WithoutMisspellings
+from halfword.training.misspellings import WithoutMisspellings, write_left_out
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import NO_BACKGROUND, TrainOptions
 from halfword.training.popular import popular_of
@@ -47,7 +47,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
     if options.drops_misspellings(is_small_site(data.table(Split.TRAIN))):
         data = WithoutMisspellings.of(data, _typed_by_others(options))
         if left_out := data.left_out():
-            progress(Event("leaving out likely typing mistakes", detail=f"such as {', '.join(left_out[:_NAMED])}"))
+            progress(Event("leaving out likely typing mistakes", detail=f"such as {', '.join([*left_out][:_NAMED])}"))
     if is_small_site(data.table(Split.TRAIN)) and (hidden := _never_suggested(data)):
         detail = f"such as {', '.join(hidden[:_NAMED])} (docs/guide/not-suggested.md tells how to allow them)"
         progress(Event(f"queries of this log that are never suggested: {len(hidden)}", detail=detail))
@@ -82,6 +82,7 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
         card = replace(card, live=data.card())
     progress(Event("writing the model"))
     _write(output, made, card)
+    write_left_out(output, data.left_out())
     checkpoint_path(output).unlink(missing_ok=True)
     return card
 
