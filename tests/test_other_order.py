@@ -211,6 +211,7 @@ def test_endings_are_left_out_only_where_nothing_goes_on_and_never_digits(
     [
         ("oven s", {"ovenschaal": 51, "oven schaal": 4}, ["ovenschaal", "oven schaal"]),
         ("smv 4", {"bosch smv4hvx": 11}, ["bosch smv4hvx"]),
+        ("2 x 4", {"2x4": 116, "2x4 lumber": 27, "treated 2x4": 3}, ["2x4", "2x4 lumber", "treated 2x4"]),
         (
             "nappy",
             {"nappies": 25, "pampers nappies": 14, "nappy bags": 1},

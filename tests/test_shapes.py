@@ -150,3 +150,19 @@ def test_columns_that_are_left_over_may_be_named(tmp_path: Path) -> None:
         "log.csv: CSV; queries from query (by its name); not used: when, who; "
         "if one of these holds users or times, name it: --user-column, --time-column"
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "date"),
+    [
+        ("termo_de_busca,data_hora,cliente", "17/09/2024 15:05"),
+        ("search phrase,searched_on,visitor", "9/17/2024 15:05"),
+    ],
+)
+def test_a_header_is_known_by_the_words_of_its_names_and_by_the_dates_below(
+    tmp_path: Path, header: str, date: str
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(f"{header}\nnews,{date},anna\n")
+    (file,) = find_files([log], PrepareOptions())
+    assert (file.header, sorted(file.columns)) == (True, ["query", "time", "user"])

@@ -208,6 +208,27 @@ def test_near_duplicates_are_shown_once_unless_both_are_often_typed(tmp_path: Pa
         assert set(counts) <= {each.text for each in model.complete("dv", count=100, min_probability=0.0)}
 
 
+def test_what_differs_in_spaces_alone_is_shown_once_where_the_policy_says_so(tmp_path: Path) -> None:
+    counts = {"losa 5mg": 40, "losa 5 mg": 15, "losas": 30}
+    for once, shown in ((0.0, set(counts)), (1.0, {"losa 5mg", "losas"})):
+        policy = replace(SHOWS_ALL, min_probability=1e-9, often_typed=5.0, shown_once=once)
+        toy = Toy(parts=PARTS, counts=counts, policy=policy, pieces=tuple("losamg5 "))
+        texts = load(write_toy(tmp_path / f"{once}.halfword", toy)).complete("lo", count=100).texts
+        assert set(texts) & set(counts) == shown
+
+
+def test_signs_that_make_another_name_are_no_other_clothes(tmp_path: Path) -> None:
+    counts = {"c++": 3, "c#": 2, "c": 4, "c.": 1}
+    toy = Toy(
+        parts=PARTS,
+        counts=counts,
+        policy=replace(SHOWS_ALL, min_probability=1e-9, often_typed=5.0),
+        pieces=tuple("c+#. "),
+    )
+    shown = set(load(write_toy(tmp_path / "toy.halfword", toy)).complete("", count=100).texts)
+    assert shown & set(counts) == {"c++", "c#", "c"}
+
+
 @pytest.mark.parametrize(("often", "shown"), [(90, False), (30, True)])
 def test_a_near_duplicate_that_is_far_rarer_than_what_is_shown_is_left_out(
     tmp_path: Path, often: int, shown: bool

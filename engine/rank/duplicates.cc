@@ -13,15 +13,16 @@
 namespace halfword {
 namespace {
 
-bool is_letter_or_digit(char byte) {
+/// Whether a byte tells texts apart: `c++` and `c#` are not the same.
+bool tells_apart(char byte) {
   const auto value = static_cast<unsigned char>(byte);
   return value >= 128 || (value >= '0' && value <= '9') || (value >= 'a' && value <= 'z') ||
-         (value >= 'A' && value <= 'Z');
+         (value >= 'A' && value <= 'Z') || value == '+' || value == '#';
 }
 
 std::string plain_word(std::string_view word) {
   std::string plain;
-  std::copy_if(word.begin(), word.end(), std::back_inserter(plain), is_letter_or_digit);
+  std::copy_if(word.begin(), word.end(), std::back_inserter(plain), tells_apart);
   make_singular(plain);
   return plain;
 }
@@ -80,6 +81,12 @@ std::optional<double> Shown::add(std::string_view text, double count) {
   const auto [place, is_new] = often_.try_emplace(plain_form(text), count);
   if (is_new) return std::nullopt;
   return std::exchange(place->second, std::max(place->second, count));
+}
+
+bool Shown::add_unspaced(std::string_view text) {
+  std::string unspaced = is_plain(text) ? std::string(text) : fold(text, Hyphen::space);
+  std::erase(unspaced, ' ');
+  return !unspaced_.insert(std::move(unspaced)).second;
 }
 
 std::string plain_form(std::string_view text) {

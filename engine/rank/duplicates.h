@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sources/proposals.h"
@@ -33,8 +34,12 @@ class Shown {
   /// remembered before, if there are any.
   std::optional<double> add(std::string_view text, double count);
 
+  /// Remember a text without its spaces; whether one was remembered before that differs in spaces or hyphens alone.
+  bool add_unspaced(std::string_view text);
+
  private:
   std::unordered_map<std::string, double> often_;
+  std::unordered_set<std::string> unspaced_;
 };
 
 }  // namespace halfword

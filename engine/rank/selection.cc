@@ -178,7 +178,8 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
     const Proposal& proposal = ranked.proposals.list()[place];
     const std::optional<double> before = shown.add(proposal.text, std::max(proposal.count, 0.0));
     const double often = std::max(policy.often_typed, policy.often_typed_share * before.value_or(0.0));
-    if (before && !admission.everything() && proposal.count < often) continue;
+    const bool respaced = policy.shown_once > 0.0 && shown.add_unspaced(proposal.text);
+    if (before && !admission.everything() && (respaced || proposal.count < often)) continue;
     chosen.push_back(place);
     elsewhere = elsewhere || admission.is_found_elsewhere(proposal);
   }

@@ -80,21 +80,30 @@ class Elsewhere::Search {
     if (!inflects_) return;
     std::vector<std::string> others = in_other_number(text);
     if (std::optional<std::string> plural = changed_plural(text)) others.push_back(std::move(*plural));
-    for (const std::string& other : others) {
-      add_itself(other);
-      add(other_order_->find(other, policy_, folds_));
-      add_begun(other, other.size());
-    }
+    for (const std::string& other : others) add_as_written(other);
   }
 
-  /// Queries that go on from a text without a space inside it, or have it in another order: `log in` finds `login`.
+  /// Queries that go on from a text without a space inside it, or without all of them, or have it in another order:
+  /// `log in` finds `login`, `2 x 4` finds `2x4 lumber`.
   void add_joined(const std::string& text) {
-    for (std::size_t space = text.find(' '); space < text.size() - 1; space = text.find(' ', space + 1)) {
-      const std::string joined = std::string(text).erase(space, 1);
-      add_itself(joined);
-      add_begun(joined, joined.size());
-      if (other_order_ != nullptr) add(other_order_->find(joined, policy_, folds_));
+    std::string without_any;
+    std::size_t spaces = 0;
+    for (std::size_t place = 0; place < text.size(); ++place) {
+      if (text[place] != ' ' || place + 1 == text.size()) {
+        without_any += text[place];
+        continue;
+      }
+      ++spaces;
+      add_as_written(std::string(text).erase(place, 1));
     }
+    if (spaces > 1) add_as_written(without_any);
+  }
+
+  /// Queries that go on from another text than the typed one, or have it in another order.
+  void add_as_written(const std::string& text) {
+    add_itself(text);
+    add_begun(text, text.size());
+    if (other_order_ != nullptr) add(other_order_->find(text, policy_, folds_));
   }
 
   /// Queries that go on from a text whose last space was typed too early, or, where the policy looks at such and no

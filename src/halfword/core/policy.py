@@ -129,7 +129,7 @@ class Policy:
     new_after_whole: float = 1e9  # times that something new is expected to go on from a known query that was typed
     # whole, beside the times that nothing was: what nobody typed must be that much likelier to be shown; fitted
     shown_once: float = 0.0  # 1: what nobody typed is not shown if it is nearly what was typed, or has the words of a
-    # known query that was found elsewhere
+    # known query that was found elsewhere; and what differs in spaces alone is shown once, however often it was typed
     counts_believed: float = NEVER_BELIEVED  # typed so often on average, known queries share what the ranker gives them
     # half by their counts; fitted rankers know better, but those of few queries do not
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halfword.core.errors import LogError
 from halfword.data.options import ColumnNames
-from halfword.data.times import microseconds
+from halfword.data.times import format_of, microseconds
 
 FIELDS = ("query", "user", "time", "count")
 KNOWN_NAMES = {
@@ -60,7 +60,7 @@ def is_header(rows: Sequence[list[str]], names: ColumnNames, others: bool = Fals
     if len(cells) == 1:  # a plain list of queries may begin with the query "search"
         return _plain(cells[0]) == "query"
     usual = f"{KNOWN_NAMES['query']} {_CATALOGUE}".split()
-    return any(_plain(cell) in usual for cell in cells) or _stands_over_others(rows)
+    return any(_plain(cell) in usual or _is_of_query(cell) for cell in cells) or _stands_over_others(rows)
 
 
 def _stands_over_others(rows: Sequence[list[str]]) -> bool:
@@ -194,7 +194,8 @@ def _kind(cells: Sequence[str]) -> str:
             return "time"
         return "number" if cell.strip().isdigit() else "text" if cell.strip() else "empty"
 
-    return Counter(map(kind, cells)).most_common(1)[0][0]
+    found = Counter(map(kind, cells)).most_common(1)[0][0]
+    return "time" if found == "text" and format_of(cells) else found
 
 
 def _has(header: tuple[str, ...], name: str) -> bool:

@@ -57,8 +57,7 @@ class PlainElsewhere:
             for singular in singular_forms(text):
                 ways += self._with_whole_words(singular, self.other_order)
             for other in self._in_other_number(text):
-                begun = {query: len(other) for query in self.counts if query.startswith(other)}
-                ways += [Way(self.other_order.find(other, folds=self.folds)), Way(begun)]
+                ways += self._as_written(other)
         return ways
 
     def _inside(self, text: str, *, ending: bool = False) -> Found:
@@ -75,14 +74,18 @@ class PlainElsewhere:
         return [Way(ordered), Way(begun), Way(self._inside(text, ending=True), self.policy.inside_factor)]
 
     def _joined(self, text: str) -> list[Way]:
-        """Return queries that go on from a text without a space inside it, or have it in another order."""
-        ways: list[Way] = []
-        for place in range(len(text) - 1) if self._inflects else ():
-            if text[place] == " ":
-                joined = text[:place] + text[place + 1 :]
-                ways.append(Way({query: len(joined) for query in self.counts if query.startswith(joined)}))
-                if self.other_order is not None:
-                    ways.append(Way(self.other_order.find(joined, folds=self.folds)))
+        """Return what is found by a text without a space inside it, or without all of them."""
+        inner = [place for place in range(len(text) - 1) if text[place] == " "] if self._inflects else []
+        joined = [text[:place] + text[place + 1 :] for place in inner]
+        if len(inner) > 1:
+            joined.append(text[:-1].replace(" ", "") + text[-1])
+        return [way for each in joined for way in self._as_written(each)]
+
+    def _as_written(self, text: str) -> list[Way]:
+        """Return queries that go on from another text than the typed one, or have it in another order."""
+        ways = [Way({query: len(text) for query in self.counts if query.startswith(text)})]
+        if self.other_order is not None:
+            ways.append(Way(self.other_order.find(text, folds=self.folds)))
         return ways
 
     def _written_otherwise(self, text: str) -> list[Way]:

@@ -11,7 +11,7 @@ from halfword.core.options import Invent, SearchOptions
 from halfword.core.policy import Policy
 from halfword.search.reference_inflections import make_singular
 
-_PUNCTUATION = re.compile(r"[\x00-/:-@\[-`{-\x7f]")
+_PUNCTUATION = re.compile(r"[\x00-\"$-*,-/:-@\[-`{-\x7f]")  # `c++` and `c#` are not the same
 
 
 def plain_form(text: str) -> str:
@@ -23,6 +23,8 @@ def plain_form(text: str) -> str:
     True
     >>> plain_form("crème brûlée") == plain_form("creme brulee")
     True
+    >>> plain_form("c++") == plain_form("c#")
+    False
     """
     key = fold(text, " ")
     return "".join(map(_plain_word, key.split(" "))) or key
@@ -35,6 +37,10 @@ def unordered_form(text: str) -> str:
     True
     """
     return " ".join(sorted(map(_plain_word, fold(text, " ").split(" "))))
+
+
+def _unspaced(text: str) -> str:
+    return fold(text, " ").replace(" ", "")
 
 
 def _plain_word(word: str) -> str:
@@ -123,6 +129,7 @@ def select(
     words_are_known = options.min_probability is None and bool(elsewhere)
     shown: dict[str, float] = {}  # how often the most frequent of near-duplicates was typed
     chosen: list[str] = []
+    unspaced: set[str] = set()  # what was considered
     for text in sorted(scores, key=lambda text: (-scores[text], text.encode())):
         if len(chosen) == max(options.count, int(policy.page)):
             break
@@ -143,8 +150,10 @@ def select(
             continue
         form = plain_form(text)
         often = max(policy.often_typed, policy.often_typed_share * shown.get(form, 0.0))
-        if form not in shown or everything or count_of(text) >= often:
+        respaced = policy.shown_once > 0 and _unspaced(text) in unspaced
+        if form not in shown or everything or (count_of(text) >= often and not respaced):
             chosen.append(text)
+        unspaced.add(_unspaced(text))
         shown[form] = max(count_of(text), shown.get(form, 0.0))
     penalty = 0.0 if empty else policy.length_penalty
     chosen.sort(key=lambda text: (penalty * added[text] - scores[text], text.encode()))
