@@ -98,6 +98,20 @@ def test_who_types_an_accent_seldom_means_a_text_without_one(tmp_path: Path) -> 
     log.write_text("le petit prince\t40\nle père goriot\t9\nroman\t90\n")
     model = halfword.train(halfword.prepare(log), tmp_path / "titles.halfword", parts=("popular", "ngram"))
     assert model.complete("le pè").texts[0] == "le père goriot"
+
+
+def test_an_accent_further_on_is_not_the_one_that_was_typed(tmp_path: Path) -> None:
+    log = tmp_path / "pharmacy.tsv"
+    log.write_text("colágeno\t40\ncólica\t9\nroman\t90\n")
+    model = halfword.train(halfword.prepare(log), tmp_path / "pharmacy.halfword", parts=("popular", "ngram"))
+    assert model.complete("có").texts[0] == "cólica"
+    assert model.complete("co").texts[0] == "colágeno"
+
+
+def test_who_types_no_accent_may_mean_any(tmp_path: Path) -> None:
+    log = tmp_path / "titles.tsv"
+    log.write_text("le petit prince\t40\nle père goriot\t9\nroman\t90\n")
+    model = halfword.train(halfword.prepare(log), tmp_path / "titles.halfword", parts=("popular", "ngram"))
     assert model.complete("le p").texts[0] == "le petit prince"
 
 

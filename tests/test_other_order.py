@@ -226,6 +226,14 @@ def test_a_small_site_finds_what_is_written_as_one_word_and_other_plurals(
     assert found_by(tmp_path, counts, typed, policy) == found
 
 
+def test_a_very_long_text_is_looked_for_as_it_is_only(tmp_path: Path) -> None:
+    words = " ".join(f"b{number}" for number in range(20)).split(" ")
+    for many, found in ((16, True), (17, False)):
+        query = " ".join(words[:many])
+        typed = " ".join([*words[1:many], words[0]])
+        assert (found_by(tmp_path, {query: 9}, typed, INFLECTING) == [query]) is found
+
+
 def test_letters_in_the_middle_of_a_word_count_less_than_those_at_its_end(tmp_path: Path) -> None:
     policy = replace(INFLECTING, reordered_most_queries=10.0, other_known_factor=1.0, inside_factor=0.05)
     counts = {"jira permissions": 13, "mission statement": 2}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "readings/folding.h"
@@ -10,6 +11,18 @@
 #include "text/fold.h"
 
 namespace halfword {
+
+namespace {
+
+/// The beginning of a text that stands for the first of some keys that it begins with.
+std::string_view beginning_for(std::span<const std::string> keys, std::string_view text) {
+  for (const std::string& key : keys) {
+    if (const auto covered = covered_by(text, key)) return text.substr(0, *covered);
+  }
+  return text;
+}
+
+}  // namespace
 
 void PopularSource::propose(const Question& question, Proposals& proposals) const {
   propose_as_typed(question, proposals);
@@ -82,10 +95,12 @@ void PopularSource::add_folded(const Question& question, const Reading& reading,
   const bool plain = is_plain(reading.text);
   const CurrentQueries current(popular_, folded_, question.live);
   if (plain && !current.holds_folded()) return;
-  for (const std::string& key : plain ? std::vector{reading.text} : fold_keys(reading.text)) {
+  const std::vector<std::string> keys = plain ? std::vector{reading.text} : fold_keys(reading.text);
+  for (const std::string& key : keys) {
     const auto add = [&](TypedQuery query) {
       if (query.text.starts_with(question.reading.text)) return;
-      const double log_reading = reading.log_probability + log_folded(query.text, reading.text, question.policy);
+      const std::string_view typed = beginning_for(keys, query.text);
+      const double log_reading = reading.log_probability + log_folded(typed, reading.text, question.policy);
       const double weight = query.count * std::exp(log_reading);
       const std::size_t matched = covered_by(query.text, key).value_or(query.text.size());
       found.push_back({std::move(query), log_reading, matched, weight});

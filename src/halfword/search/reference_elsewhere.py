@@ -14,6 +14,7 @@ from halfword.search.reference_inflections import changed_plural, in_other_numbe
 from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 
+_MOST_WORDS = 16  # of a longer text no other way to write it is looked for
 Found = dict[str, int]  # queries, and how many characters of each stand for what was typed
 
 
@@ -35,6 +36,8 @@ class PlainElsewhere:
 
     def find(self, text: str) -> tuple[Found, dict[str, float]]:
         """Return the queries that may be meant by a text and are worth most, and how much each time counts there."""
+        if text.count(" ") >= _MOST_WORDS:
+            return {}, {}
         ways = [*self._by_words(text), *self._joined(text)]
         if not any(way.found for way in ways):
             ways = self._written_otherwise(text)

@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from halfword.core.folding import covered, fold, keys
+from halfword.core.folding import covered, fold, keys, matched
 from halfword.core.options import SearchOptions
 from halfword.core.policy import Policy
 
@@ -31,7 +31,8 @@ def folded_queries(
         plain = [query for _, own, query in alike if own == query and key != prefix]
         found.update(folded[: options.count], plain[: options.count])
     found |= {spaced for query in found if (spaced := query.replace("-", " ")) in counts}
-    readings = {query: log_folded(query, prefix, policy) for query in found if not query.startswith(prefix)}
+    begun = {query: query[: matched(query, prefix)] for query in found if not query.startswith(prefix)}
+    readings = {query: log_folded(beginning, prefix, policy) for query, beginning in begun.items()}
     weights = {query: counts[query] * math.exp(log_reading) for query, log_reading in readings.items()}
     best = sorted(weights, key=lambda query: (-weights[query], query))[: options.count]
     if len(longer) >= policy.folded_most_queries and sum(weights[query] for query in best) <= sum(longer):
@@ -40,7 +41,7 @@ def folded_queries(
 
 
 def log_folded(text: str, typed: str, policy: Policy) -> float:
-    """Return log p(typed | text) of two texts with the same key, as far as was typed."""
+    """Return log p(typed | a query that begins with this text) of two texts with the same key."""
     if is_hangul(typed[-1]) and text.startswith(typed[:-1]):
         return policy.composing_log_probability
     return policy.unfolded_log_probability if _marks(text) < _marks(typed) else policy.folded_log_probability
