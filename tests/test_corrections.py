@@ -92,6 +92,12 @@ def test_what_is_right_or_unknown_stays_as_it_is(model: Model, typed: str) -> No
     assert all(each.text.startswith(typed) for each in found[:1])
 
 
+def test_a_plural_is_not_two_words(tmp_path: Path) -> None:
+    model = model_of(tmp_path, {"toilet": 73, "toilet seat": 24})
+    assert "toilet s" not in corrections(model, "toilets")
+    assert "toilet se" in corrections(model, "toiletse")
+
+
 @pytest.mark.parametrize("typed", ["inc-4413", "hackathon 2025", "okr q4", "inc-441"])
 def test_another_number_is_no_mistake(tmp_path: Path, typed: str) -> None:
     model = model_of(tmp_path, {"inc-4412": 20, "hackathon 2024": 30, "okr q3": 40})
@@ -127,7 +133,7 @@ def test_a_blocklist_sees_the_corrected_text(model: Model) -> None:
     assert not any("britney spears" in each.text for each in found)
 
 
-LETTERS = "abc1.é한국 "
+LETTERS = "abcs1.é한국 "
 LOGS = st.dictionaries(
     st.text(LETTERS, min_size=1, max_size=9).map(lambda text: " ".join(text.split())).filter(bool),
     st.integers(1, 500),

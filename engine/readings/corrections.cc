@@ -244,6 +244,7 @@ class Corrections::Reader {
       if (!words_.is_word(left)) continue;
       const bool sign = Channel::class_of(word[cut]) == Channel::signs && cut + 1 < word.size();
       const std::u32string_view rest = letters.substr(sign ? cut + 1 : cut);
+      if (!whole && rest == U"s") continue;  // a plural rather than another word
       const auto right = log_count_of(rest, whole);
       if (!right) continue;
       const double log_count = words_.log_count(left) + *right - log_all();

@@ -11,7 +11,7 @@
 namespace halfword {
 namespace {
 
-constexpr std::ptrdiff_t most_words = 16;  // of a longer text no other way to write it is looked for
+constexpr std::ptrdiff_t most_typed_words = 16;  // of a longer text no other way to write it is looked for
 
 /// Count found queries with the live changes; what is removed counts nothing.
 void count_now(const CurrentQueries& current, const LiveState* live, std::vector<FoundQuery>& found) {
@@ -35,7 +35,7 @@ class Elsewhere::Search {
         inflects_(policy_.reordered_inflected > 0.0) {}
 
   std::vector<FoundQuery> find(const std::string& text, const LiveState* live) {
-    if (std::count(text.begin(), text.end(), ' ') >= most_words) return {};
+    if (std::count(text.begin(), text.end(), ' ') >= most_typed_words) return {};
     if (other_order_ != nullptr) add_by_words(text);
     add(find_inside(queries_, text, policy_, folds_));
     if (inflects_) add_joined(text);

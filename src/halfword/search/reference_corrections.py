@@ -233,7 +233,8 @@ class PlainCorrections:
             is_sign = _class_of(word[cut]) == _SIGNS and cut + 1 < len(word)
             rest = word[cut + 1 :] if is_sign else word[cut:]
             right = self._log_count(rest, whole)
-            if left is None or right is None:
+            plural = not whole and rest == "s"
+            if left is None or right is None or plural:
                 continue
             log_count = left + right - self._log_all()
             if not best or log_count > best[0].log_count:
