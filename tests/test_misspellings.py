@@ -143,8 +143,10 @@ def test_endings_that_take_turns_in_other_words_are_no_slips() -> None:
 
 
 def test_a_word_without_an_ending_may_be_cut_short_where_others_have_one() -> None:
-    counts = {"vaccine": 30, "vaccin": 1} | {f"{stem}{e}": 3 for stem in ("plan", "car", "cub") for e in ("e", "")}
-    assert slips(counts) == ["vaccin"]
+    endings = {f"{stem}{e}": 3 for stem in ("plan", "car", "cub") for e in ("e", "")}
+    assert slips({"vaccine": 30, "vaccin": 1} | endings) == ["vaccin"]
+    assert slips({"vaccin": 30, "vaccine": 1} | endings) == []
+    assert slips({"vaccin": 30, "vaccine": 1}) == ["vaccine"]
 
 
 def test_a_word_that_is_typed_in_other_queries_too_is_no_slip_of_one_that_is_hardly_more_frequent() -> None:
@@ -153,6 +155,20 @@ def test_a_word_that_is_typed_in_other_queries_too_is_no_slip_of_one_that_is_har
     assert slips(counts | {"rock garden": 2}) == []
     assert slips(counts | {"rock garden": 2, "roof rack": 40}) == ["bike rock"]
     assert slips(counts | {"rock garden": 2, "roof rack": 40}, {"rock": 3}) == []
+
+
+def test_a_right_word_that_is_nowhere_else_is_a_slip_of_a_key_beside_a_far_more_frequent_query() -> None:
+    counts = {"renew library card": 38, "renew library cars": 1, "renew library cart": 1}
+    others = {"cars": 90, "card": 95, "cart": 90}
+    assert slips(counts, others) == ["renew library cars"]  # t is no key beside d
+    assert slips(counts | {"renew library card": 19}, others) == []
+    assert slips(counts | {"model cars": 1}, others) == []
+
+
+def test_another_first_letter_is_no_slip_where_it_was_typed_often() -> None:
+    counts, others = {"audiobooks": 90, "eaudiobooks": 7}, {"audiobooks": 60}
+    assert slips(counts, others) == []
+    assert slips(counts | {"eaudiobooks": 2}, others) == ["eaudiobooks"]
 
 
 def test_another_doubled_letter_is_a_slip() -> None:

@@ -6,6 +6,7 @@
 
 #include "sources/inside_words.h"
 #include "store/current_queries.h"
+#include "text/fold.h"
 #include "text/inflections.h"
 
 namespace halfword {
@@ -64,15 +65,26 @@ class Elsewhere::Search {
     if (count > 0.0) found_.push_back({text, count, text.size()});
   }
 
+  /// Whether a longer query begins with a text.
+  bool goes_on(const std::string& text) const {
+    return current_.are_begun(text, current_.count_of(text, 0, current_.size()).count > 0.0 ? 2.0 : 1.0);
+  }
+
   /// Queries that have the words of another text than the typed one as they are, the last one also at the end of a
   /// word, which may be an accident, or are made of it.
   void add_with_whole_words(const std::string& text) {
-    add_itself(text);
+    add_made_of(text);
+    if (const std::string folded = folds_ ? fold(text) : text; folded != text) add_made_of(folded);
     add(other_order_->find(text + ' ', policy_, folds_));
     for (FoundQuery& each : find_inside(queries_, text, policy_, folds_, true)) {
       each.weight = policy_.inside_factor;
       found_.push_back(std::move(each));
     }
+  }
+
+  /// A query that is a text, and those that go on from its words.
+  void add_made_of(const std::string& text) {
+    add_itself(text);
     add_begun(text + ' ', text.size());
   }
 
@@ -114,7 +126,7 @@ class Elsewhere::Search {
   /// query goes on from what was typed, from the text without the ending of a word: `schulen` finds `volkshochschule`.
   void add_written_otherwise(const std::string& text) {
     if (text.ends_with(' ')) add_begun(text.substr(0, text.size() - 1), text.size() - 1);
-    if (other_order_ == nullptr || !inflects_ || current_.are_begun(text, 1.0)) return;
+    if (other_order_ == nullptr || !inflects_ || goes_on(text)) return;
     for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending)) {
       if (found_.empty()) add_with_whole_words(stem);
     }

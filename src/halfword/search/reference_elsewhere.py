@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from halfword.core.folding import fold
 from halfword.core.policy import Policy
 from halfword.search.reference_inflections import changed_plural, in_other_number, singular_forms, without_endings
 from halfword.search.reference_inside import find_inside
@@ -72,7 +73,8 @@ class PlainElsewhere:
 
     def _with_whole_words(self, text: str, other_order: PlainOrder) -> list[Way]:
         """Return queries that have the words of another text as they are or at the end of a word, or are made of it."""
-        begun = {query: len(text) for query in self.counts if f"{query} ".startswith(f"{text} ")}
+        texts = {text, fold(text)} if self.folds else {text}
+        begun = {query: len(each) for query in self.counts for each in texts if f"{query} ".startswith(f"{each} ")}
         ordered = other_order.find(f"{text} ", folds=self.folds)
         return [Way(ordered), Way(begun), Way(self._inside(text, ending=True), self.policy.inside_factor)]
 
@@ -97,8 +99,7 @@ class PlainElsewhere:
         In small sites also those without the ending of a word, if no query goes on from what was typed.
         """
         ways = [Way(self._going_on(text[:-1]))] if text.endswith(" ") else []
-        goes_on = any(query.startswith(text) for query in self.counts)
-        if self.other_order is not None and self._inflects and not goes_on:
+        if self.other_order is not None and self._inflects and not self._going_on(text):
             for stem in without_endings(text, self.policy.inside_fewest_ending):
                 ways += [] if any(way.found for way in ways) else self._with_whole_words(stem, self.other_order)
         return ways

@@ -15,7 +15,8 @@ _SHARE = 0.04  # and the share of the words with the rarer ending: `model` and `
 class Endings:
     """Tells other forms of a word from slips, in whatever language the log is.
 
-    Both forms must have an ending: a word that lacks one is more often cut short than inflected (`vaccin`).
+    A form without an ending is that of others, not of the word in question: such a word is more often cut short than
+    inflected (`vaccin` beside `vaccine`, but `fahrradtaschen` beside `fahrradtasche`).
 
     >>> words = ("corso", "corsi", "referto", "referti", "medico", "medici", "orario")
     >>> endings = Endings(dict.fromkeys(words, 2))
@@ -27,15 +28,16 @@ class Endings:
         self._stems: dict[str, set[str]] = defaultdict(set)  # by their endings
         for word, count in words.items():
             if count >= _OFTEN and word.isalpha():
+                self._stems[""].add(word)
                 for length in range(1, min(_LONGEST, len(word) - _SHORTEST_STEM) + 1):
                     self._stems[word[-length:]].add(word[:-length])
         self._take_turns: dict[tuple[str, str], bool] = {}
 
-    def take_turns(self, one: str, other: str) -> bool:
-        """Tell whether two words differ in their endings alone, which take turns in other words, too."""
-        stem = common_beginning(one, other)
-        endings = one[stem:], other[stem:]
-        if stem < _SHORTEST_STEM or not all(endings) or max(map(len, endings)) > _LONGEST:
+    def take_turns(self, word: str, other: str) -> bool:
+        """Tell whether a word differs from another in its ending alone, and these take turns in other words, too."""
+        stem = common_beginning(word, other)
+        endings = word[stem:], other[stem:]
+        if stem < _SHORTEST_STEM or not endings[0] or max(map(len, endings)) > _LONGEST:
             return False
         if endings not in self._take_turns:
             rarer, commoner = sorted((self._stems.get(ending, set()) for ending in endings), key=len)

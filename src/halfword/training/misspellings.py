@@ -58,9 +58,10 @@ class Misspellings:
     `referti`). Right is also a word that others type often enough beside the near one (a `skirt` is no `shirt`, however
     rare it is here), or that is typed in other queries of the log, too, and is not much rarer than the near one, unless
     others type it. But it is a slip if two letters are swapped in a query that is twenty times as frequent (`work form
-    home`), or if the word is nowhere else in the log, no letter was replaced, and the query is three times as frequent
-    (`ultrasun after un`). Right is also a word that ends as a word of the log does, and the near one does not
-    (`gewerbeabmeldung` beside `abmeldung`). Accents and hyphens are no mistakes.
+    home`), or if the word is nowhere else in the log and the query is three times as frequent (`ultrasun after un`),
+    or twenty times if a letter was replaced by one beside it (`renew library cars`). Right is also a word that ends as
+    a word of the log does, and the near one does not (`gewerbeabmeldung` beside `abmeldung`). Accents and hyphens are
+    no mistakes, and another first letter is none in a word that was typed more than twice.
 
     Other spaces are mistakes if the query with the usual ones is five times as frequent. If a word is known from
     nowhere else and the usual ones are (`jersey lon gsleeve`), it must be only as frequent, or three times if a space
@@ -201,7 +202,8 @@ class Misspellings:
         if times >= _FAR_TIMES and _is_swapped(word, meant):
             return True
         kept = len(word) != len(meant) or _is_swapped(word, meant)  # no letter was replaced
-        return times >= _INNER_TIMES and self._words[word] <= 1 and kept and _is_of_the_hand(word, meant)
+        enough = _INNER_TIMES if kept else _FAR_TIMES
+        return times >= enough and self._words[word] <= 1 and _is_of_the_hand(word, meant)
 
     def _is_unknown_slip(self, word: str, meant: str) -> bool:
         """Tell whether a word that was typed once, and others never type, is near one that all type, or many here."""
@@ -234,12 +236,11 @@ class Misspellings:
         if _is_plural(word, meant) or self._endings.take_turns(word, meant):
             return False
         here = self._words[meant] - self._words[word]
-        if self._is_strange(word, meant):
-            return here >= 0 and word != meant and _is_alike(word, meant)
-        if here <= 0:
-            return False
         begins_so = word[:1] == meant[:1] or word == meant[1:] or _is_swapped(word, meant)
-        return begins_so and _is_alike(word, meant)
+        if self._is_strange(word, meant):
+            begins_so = begins_so or self._words[word] <= _RARE_WORD  # `eaudiobooks`, often, are no `audiobooks`
+            return here >= 0 and word != meant and begins_so and _is_alike(word, meant)
+        return here > 0 and begins_so and _is_alike(word, meant)
 
 
 def _folded(counts: Mapping[str, int]) -> Counter[str]:
