@@ -147,7 +147,7 @@ def test_long_queries_are_left_out_and_counted(tmp_path: Path) -> None:
     log = write_lines(tmp_path / "log.txt", ["new york", "7" * 1_000_000, "x" * 501, "y" * 500, "ab"])
     funnel, counts = run(log, split=ROWS_ONLY)
     assert sorted(counts["train"]) == ["new york", "y" * 500]
-    assert funnel.dropped() == {"too short": 2, "too long": 1}
+    assert funnel.dropped() == {"too short": 1, "personal data alone": 1, "too long": 1}
     assert run(log, split=ROWS_ONLY, max_length=8)[0].too_long == 2
 
 

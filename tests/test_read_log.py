@@ -20,7 +20,7 @@ from halfword.data import log_json, read_log
 from halfword.data.find_files import find_files
 from halfword.data.guess_columns import named_columns
 from halfword.data.log_columns import counts_of, queries_of, times_of, whole_number
-from halfword.data.log_format import LogFile
+from halfword.data.log_format import LogFile, inspect
 from halfword.data.log_rows import rows_of as portions_of
 from halfword.data.options import ColumnNames, PrepareOptions
 from halfword.data.read_log import read_batches
@@ -409,8 +409,43 @@ def test_a_file_that_cannot_be_understood_is_one_line(tmp_path: Path, name: str,
 def test_columns_are_known_by_the_words_of_their_names_and_times_by_what_they_are(
     header: str, row: str, expected: dict[str, int]
 ) -> None:
-    found = named_columns(Path("log.csv"), tuple(header.split(",")), ColumnNames(), rows=[row.split(",")] * 3)
+    rows = [row.split(",")] * 3
+    found = named_columns(Path("log.csv"), tuple(header.split(",")), ColumnNames(), rows=lambda: rows)
     assert found.places == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "expected"),
+    [
+        ("guest,at,box_text", "g-1,2024-05-01 10:00,new york {}", {"user": 0, "time": 1, "query": 2}),
+        (
+            "quando,visitatore.sessione,ricerca.testo,url",
+            "2024-05-01,s1,uffici {},/a b",
+            {"time": 0, "user": 1, "query": 2},
+        ),
+    ],
+)
+def test_where_no_name_tells_queries_are_in_the_only_column_that_holds_what_people_type(
+    header: str, row: str, expected: dict[str, int]
+) -> None:
+    rows = [row.format(word).split(",") for word in ("hotel", "map", "weather", "news")]
+    names = tuple(header.split(","))
+    assert named_columns(Path("log.csv"), names, ColumnNames(), rows=lambda: rows).places == expected
+    doubled = (*names, "other_text")
+    both = [[*cells, cells[expected["query"]]] for cells in rows]
+    with pytest.raises(LogError, match="is known to hold queries"):
+        named_columns(Path("log.csv"), doubled, ColumnNames(), rows=lambda: both)
+
+
+def test_queries_are_known_by_what_json_and_parquet_hold(tmp_path: Path) -> None:
+    texts = ["opening hours", "wifi", "renew a book", "book a room", "wifi"]
+    records = [{"id": f"a{i}f", "event": {"said": text, "device": "mobile"}} for i, text in enumerate(texts)]
+    log = write(tmp_path / "log.jsonl", "".join(f"{json.dumps(record)}\n" for record in records))
+    parquet.write_table(pa.Table.from_pylist(records), tmp_path / "log.parquet")
+    for path in (log, tmp_path / "log.parquet"):
+        file = inspect(path, 1, ColumnNames())
+        assert file is not None
+        assert file.names[file.columns["query"]] == "event.said"
 
 
 def test_csv_rows_of_the_wrong_width_are_not_collected_without_end(

@@ -274,6 +274,50 @@ def test_nothing_new_is_shown_that_has_the_words_of_a_known_query(tmp_path: Path
         assert ("b a" in texts, "a b" in texts) == (True, not once)
 
 
+def shown_in_a_site(folder: Path, typed: str, counts: dict[str, int], once: float) -> tuple[list[str], list[str]]:
+    """Return which known queries are shown, and what nobody typed."""
+    policy = replace(SHOWS_ALL, min_probability=1e-9, invented_min_probability=1.0, shown_once=once)
+    policy = replace(
+        policy, often_typed=5.0, often_typed_share=0.2, reordered_inflected=1.0, reordered_most_queries=9.0
+    )
+    toy = Toy(parts=PARTS, counts=counts, order=4, policy=policy, pieces=tuple("abcdglnost "), spread=0.7)
+    toy = replace(toy, background_words=("d", "c"))
+    texts = load(write_toy(folder / f"{once}.halfword", toy)).complete(typed, count=100).texts
+    return [text for text in texts if text in counts], [text for text in texts if text not in counts]
+
+
+def test_a_far_rarer_plural_of_a_known_query_that_was_typed_whole_is_not_shown(tmp_path: Path) -> None:
+    counts = {"salad": 50, "salads": 9, "salad bol": 1}
+    assert shown_in_a_site(tmp_path, "salad", counts, 0.0)[0] == ["salad bol"]
+    assert "salads" in shown_in_a_site(tmp_path, "salad", {**counts, "salads": 11}, 0.0)[0]
+    assert "salads" in shown_in_a_site(tmp_path, "salad", {"salads": 1}, 0.0)[0]
+
+
+def test_of_one_query_in_two_orders_the_more_frequent_is_shown_where_the_policy_says_so(tmp_path: Path) -> None:
+    for count, shown in ((3, {"gas boat"}), (9, {"gas boat", "boat gas"})):  # typed so, and not far rarer
+        counts = {"gas boat": 40, "boat gas": count}
+        assert "boat gas" in shown_in_a_site(tmp_path, "boat g", counts, 0.0)[0]
+        assert set(shown_in_a_site(tmp_path, "boat g", counts, 1.0)[0]) == shown
+
+
+def test_of_one_query_with_other_spaces_the_more_frequent_is_shown_where_the_policy_says_so(tmp_path: Path) -> None:
+    counts = {"gas boat d": 12, "gasboat d": 30}
+    assert set(shown_in_a_site(tmp_path, "gas b", counts, 0.0)[0]) == set(counts)
+    assert shown_in_a_site(tmp_path, "gas b", counts, 1.0)[0] == ["gasboat d"]
+
+
+def test_nothing_new_is_shown_that_begins_a_known_query_where_the_policy_says_so(tmp_path: Path) -> None:
+    assert "ab" in shown_after(tmp_path, "a", {"ab d": 9, "c": 2})
+    assert "ab" not in shown_after(tmp_path, "a", {"ab d": 9, "c": 2}, shown_once=1.0)
+
+
+def test_nothing_new_is_shown_after_an_unknown_word_where_known_queries_are_found(tmp_path: Path) -> None:
+    found, others = {"abd": 9, "dog": 2}, {"dog": 2}  # `ab d` finds `abd`; nobody typed the word `ab`
+    for counts, once, shown in ((found, 0.0, True), (found, 1.0, False), (others, 1.0, True)):
+        known, new = shown_in_a_site(tmp_path, "ab d", counts, once)
+        assert (known, "ab dog" in new) == (["abd"] if counts is found else [], shown)
+
+
 def test_wrong_values_are_named(path: Path) -> None:
     with pytest.raises(OptionError, match="invent must be one of never, careful, freely, got 'maybe'"):
         load(path).complete("a", invent="maybe")

@@ -39,6 +39,17 @@ void visit_words(std::string_view text, const Visit& visit) {
   }
 }
 
+std::string unspaced_form(std::string_view text) {
+  std::string form = is_plain(text) ? std::string(text) : fold(text, Hyphen::space);
+  std::erase(form, ' ');
+  return form;
+}
+
+double found_in(const std::unordered_map<std::string, double>& counts, const std::string& form) {
+  const auto place = counts.find(form);
+  return place == counts.end() ? 0.0 : place->second;
+}
+
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 128; });
 }
@@ -77,16 +88,31 @@ void merge_spellings(std::string_view typed, double typed_count, const std::vect
   }
 }
 
-std::optional<double> Shown::add(std::string_view text, double count) {
-  const auto [place, is_new] = often_.try_emplace(plain_form(text), count);
+std::optional<double> Shown::add(std::string form, double count) {
+  const auto [place, is_new] = often_.try_emplace(std::move(form), count);
   if (is_new) return std::nullopt;
   return std::exchange(place->second, std::max(place->second, count));
 }
 
-bool Shown::add_unspaced(std::string_view text) {
-  std::string unspaced = is_plain(text) ? std::string(text) : fold(text, Hyphen::space);
-  std::erase(unspaced, ' ');
-  return !unspaced_.insert(std::move(unspaced)).second;
+bool Shown::add_unspaced(std::string_view text) { return !unspaced_.insert(unspaced_form(text)).second; }
+
+void KnownForms::add(std::string_view text, double count) {
+  texts_.push_back(text);
+  for (double* most : {&by_words_[unordered_form(text)], &by_letters_[unspaced_form(text)]}) {
+    *most = std::max(*most, count);
+  }
+}
+
+double KnownForms::most_with_words_of(std::string_view text) const { return found_in(by_words_, unordered_form(text)); }
+
+double KnownForms::most_with_letters_of(std::string_view text) const {
+  return found_in(by_letters_, unspaced_form(text));
+}
+
+bool KnownForms::go_on_from(std::string_view text) const {
+  return std::any_of(texts_.begin(), texts_.end(), [&](std::string_view known) {
+    return known.size() > text.size() && known[text.size()] == ' ' && known.starts_with(text);
+  });
 }
 
 std::string plain_form(std::string_view text) {

@@ -24,15 +24,38 @@ void merge_spellings(std::string_view typed, double typed_count, const std::vect
 /// `watch battery` and `watches batteries`, or `crème brûlée` and `creme brulee`.
 std::string plain_form(std::string_view text);
 
-/// The plain form of a text, whatever the order of its words.
+/// The plain forms of the words of a text, whatever their order, each with a space behind it.
 std::string unordered_form(std::string_view text);
+
+/// Known queries, and how often people typed each of their forms.
+class KnownForms {
+ public:
+  /// Remember a query and how often it was typed; its text must stay where it is.
+  void add(std::string_view text, double count);
+
+  bool empty() const { return texts_.empty(); }
+
+  /// How often the most frequent query was typed that has the words of a text, in whatever order; 0: there is none.
+  double most_with_words_of(std::string_view text) const;
+
+  /// The same of a query that differs in spaces and hyphens alone.
+  double most_with_letters_of(std::string_view text) const;
+
+  /// Whether a query begins with the words of a text and has more.
+  bool go_on_from(std::string_view text) const;
+
+ private:
+  std::vector<std::string_view> texts_;
+  std::unordered_map<std::string, double> by_words_;
+  std::unordered_map<std::string, double> by_letters_;
+};
 
 /// Which texts were shown already, but for near-duplicates.
 class Shown {
  public:
-  /// Remember a text and how often it was typed; how often the most frequent of its near-duplicates was typed that were
-  /// remembered before, if there are any.
-  std::optional<double> add(std::string_view text, double count);
+  /// Remember a form of a text and how often the text was typed; how often the most frequent of the texts with this
+  /// form was typed that were remembered before, if there are any.
+  std::optional<double> add(std::string form, double count);
 
   /// Remember a text without its spaces; whether one was remembered before that differs in spaces or hyphens alone.
   bool add_unspaced(std::string_view text);

@@ -45,6 +45,7 @@ class Admission {
     common_floor_ = common_floor(policy, ranked.proposals.facts);
     everything_ = by_policy_ ? policy.min_probability == 0.0 : options.min_probability == 0.0;
     invented_floor_ = options.invent == Invent::careful ? std::log(policy.invented_min_probability) : floor_;
+    shows_once_ = by_policy_ && policy.shown_once > 0.0;
     if (by_policy_) note_known();
     const bool shows_none = options.invent == Invent::careful && policy.invented_min_probability == 1.0;
     never_ = options.invent == Invent::never || (shows_none && words.is_listed());
@@ -55,6 +56,9 @@ class Admission {
 
   /// Whether nothing is too unlikely to be shown, a near-duplicate neither.
   bool everything() const { return everything_; }
+
+  /// Whether queries are shown once, in whatever order of their words.
+  bool shows_once() const { return shows_once_; }
 
   /// Whether a proposal is likely enough, or known and no correction: such a query never looks wrong.
   bool likely(std::size_t place) const {
@@ -73,6 +77,7 @@ class Admission {
   /// Whether a proposal may be shown below `above` others; `elsewhere`: one of these was found elsewhere.
   bool admits(std::size_t place, std::size_t above, bool elsewhere) const {
     const Proposal& proposal = ranked_.proposals.list()[place];
+    if (proposal.count > 0.0) return !is_rare_form_of_typed(proposal) && !is_rare_form(proposal);
     if (!is_new(proposal)) return true;
     if (is_known_otherwise(proposal.text) || is_too_odd(proposal, score_of(place), above, elsewhere)) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
@@ -80,21 +85,25 @@ class Admission {
     if (invented > 0.0F) return false;
     const std::string_view text = proposal.text;
     const LiveFlags* const live_words = ranked_.live == nullptr ? nullptr : &ranked_.live->words;
-    return words_.knows_all(text.substr(text.substr(0, proposal.matched).rfind(' ') + 1), live_words);
+    const std::size_t judged = known_.empty() ? text.substr(0, proposal.matched).rfind(' ') + 1 : 0;
+    return words_.knows_all(text.substr(judged), live_words);
   }
 
  private:
-  /// Note which known queries may make new texts superfluous: those found elsewhere, and the one that was typed whole.
+  /// Note which known queries may make other texts superfluous: the proposed ones, and the one that was typed whole.
   void note_known() {
-    for (const Proposal& each : ranked_.proposals.list()) {
-      if (!is_found_elsewhere(each)) continue;
-      words_are_known_ = ranked_.companions != nullptr;
-      if (policy_.shown_once > 0.0) known_forms_.push_back(unordered_form(each.text));
+    const std::vector<Proposal>& list = ranked_.proposals.list();
+    for (std::size_t place = 0; place < ranked_.scores.size(); ++place) {
+      const Proposal& each = list[place];
+      if (is_found_elsewhere(each)) words_are_known_ = ranked_.companions != nullptr;
+      const bool may_be_shown = each.count > 0.0 && !std::isnan(ranked_.scores[place]) && likely(place);
+      if (shows_once_ && may_be_shown) known_.add(each.text, each.count);
     }
     if (everything_) return;
     const PrefixFacts& facts = ranked_.proposals.facts;
-    const bool whole = facts.longer_total < facts.total;
-    if (whole || policy_.shown_once > 0.0) typed_form_ = plain_form(ranked_.request.typed);
+    typed_count_ = facts.total - facts.longer_total;
+    const bool whole = typed_count_ > 0.0;
+    if (whole || shows_once_) typed_form_ = plain_form(ranked_.request.typed);
     if (!whole) return;
     doubt_ = std::log((facts.longer_total + policy_.new_after_whole) / (facts.total + policy_.new_after_whole));
   }
@@ -111,11 +120,25 @@ class Admission {
     return ranked_.scores[place] + (is_new(ranked_.proposals.list()[place]) ? doubt_ : 0.0);
   }
 
-  /// Whether a new text is nearly what was typed, or has the words of one that was found elsewhere.
+  /// Whether a new text is nearly what was typed, or has the words of a known query, or begins one.
   bool is_known_otherwise(std::string_view text) const {
     if (!typed_form_.empty() && plain_form(text) == typed_form_) return true;
-    return !known_forms_.empty() &&
-           std::find(known_forms_.begin(), known_forms_.end(), unordered_form(text)) != known_forms_.end();
+    return shows_once_ && (known_.most_with_words_of(text) > 0.0 || known_.go_on_from(text));
+  }
+
+  /// Whether a known query is nearly what was typed, but far fewer people type it.
+  bool is_rare_form_of_typed(const Proposal& proposal) const {
+    return proposal.count < policy_.often_typed_share * typed_count_ && plain_form(proposal.text) == typed_form_;
+  }
+
+  /// Whether more people type the words of a known query in another order or with other spaces, in a site that shows
+  /// such once. What goes on from the typed text must be far rarer.
+  bool is_rare_form(const Proposal& proposal) const {
+    if (!shows_once_) return false;
+    const double most = known_.most_with_words_of(proposal.text);
+    const double often = proposal.text.starts_with(ranked_.request.typed) ? 0.0 : policy_.often_typed;
+    const bool rare = proposal.count < std::max(often, policy_.often_typed_share * most);
+    return (rare && proposal.count < most) || proposal.count < known_.most_with_letters_of(proposal.text);
   }
 
   /// Whether a proposal reads too oddly for its score. It must be as likely as a number times the root of its rank: the
@@ -145,10 +168,12 @@ class Admission {
   bool by_policy_;
   bool everything_;
   bool never_;
-  bool words_are_known_ = false;          // in another order or place, and what is shown is not asked for
-  std::vector<std::string> known_forms_;  // of such queries, where a new text with their words is not shown
-  std::string typed_form_;                // of what was typed, where nothing new that is nearly the same is shown
-  double doubt_ = 0.0;                    // log p(whoever typed it goes on)
+  bool shows_once_ = false;       // the site shows each query once, and what is shown is not asked for
+  bool words_are_known_ = false;  // in another order or place, and what is shown is not asked for
+  KnownForms known_;              // of proposed queries, in such a site
+  std::string typed_form_;        // of what was typed, where nothing new that is nearly the same is shown
+  double typed_count_ = 0.0;      // how often it was typed as a whole query
+  double doubt_ = 0.0;            // log p(whoever typed it goes on)
 };
 
 /// The places of all proposals that have a score, the likeliest first.
@@ -176,7 +201,9 @@ std::vector<std::size_t> choose(const Ranked& ranked, const Policy& policy, cons
     if (chosen.size() == most) break;
     if (!admission.likely(place) || !admission.admits(place, chosen.size(), elsewhere)) continue;
     const Proposal& proposal = ranked.proposals.list()[place];
-    const std::optional<double> before = shown.add(proposal.text, std::max(proposal.count, 0.0));
+    const double count = std::max(proposal.count, 0.0);
+    std::optional<double> before = shown.add(plain_form(proposal.text), count);
+    if (admission.shows_once()) before = std::max(before, shown.add(unordered_form(proposal.text), count));
     const double often = std::max(policy.often_typed, policy.often_typed_share * before.value_or(0.0));
     const bool respaced = policy.shown_once > 0.0 && shown.add_unspaced(proposal.text);
     if (before && !admission.everything() && (respaced || proposal.count < often)) continue;

@@ -51,6 +51,9 @@ def prepare(
         if Problem.UTF8 in funnel.broken:
             broken = f"{funnel.broken[Problem.UTF8]:,}"
             console.print(f"{broken} rows are not UTF-8; read another encoding with --encoding, such as latin-1")
+        if funnel.personal:
+            alone = f"{funnel.personal:,} rows hold nothing but numbers of six digits or more, or addresses"
+            console.print(f"{alone}, which may be personal; --keep-personal keeps them, such as part numbers")
 
 
 def _funnel_table(funnel: "Funnel") -> Table:

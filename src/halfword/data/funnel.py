@@ -22,6 +22,7 @@ class Funnel:
     read: int  # rows of the log
     broken: dict[str, int]  # rows that could not be read, by reason
     too_short: int
+    personal: int  # rows of which nothing is left without what may be personal
     too_long: int
     typed: int  # queries that the usable rows stand for: one each, or as many as the count column says
     repeats: int  # the same query by the same user right after itself
@@ -41,6 +42,7 @@ class Funnel:
     def dropped(self) -> dict[str, int]:
         """Return how many were left out for each reason, in the order of the steps."""
         later = {
+            Problem.PERSONAL.value: self.personal,
             Problem.LONG.value: self.too_long,
             "repeated": self.repeats,
             "blocked": self.blocked,

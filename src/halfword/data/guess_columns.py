@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ KNOWN_NAMES = {
     "término termino terme termo",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id customer_id "
     "customer client kunde kundennummer nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker "
-    "bezoeker klant klantnummer employee employee_id member member_id account account_id",
+    "bezoeker klant klantnummer employee employee_id member member_id account account_id guest visitatore sessione",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time datum zeit zeitpunkt "
     "zeitstempel horodatage fecha tijd tijdstip",
     "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",
@@ -35,10 +35,19 @@ _QUERY_BEGINS = "término termino texto palabra terme texte mot mots termine tes
 _TIME_ENDS = "time timestamp date datetime ts at fecha hora zeit datum horodatage heure tijd tijdstip"
 _USER_WORDS = (
     "user visitor session sesion sesión sitzung séance seance client customer anonymous anon employee member account "
-    "kunde nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker bezoeker klant"
+    "kunde nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker bezoeker klant guest "
+    "visitatore sessione visitante sessão sessao"
 )
 _USER_SIGNS = "id uid key hash number no nr token cookie"
+_TYPED = re.compile(r"(?!/)(?!.*(?:://|@|www\.)).*[^\W\d_]{2}.*")  # words; no path, no address
+_MOST_TYPED_WORDS = 12  # more are a title or a comment
+_MOSTLY_TYPED = 0.8  # share of the cells that must be such texts: some are numbers, or signs alone
+_WITH_SPACES = 0.2  # share of the texts that must have several words: names of kinds and places have one
+_DIFFERENT = 0.05  # share of the texts that must be different: names of kinds are few
+_FEWEST_DIFFERENT = 4  # texts; fewer tell nothing
 NAMED, BY_NAME, BY_CONTENT, ONLY = "as named", "by its name", "by its contents", "the only one"
+
+Rows = Callable[[], Sequence[Sequence[str]]]  # some rows of a file, read if names do not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +82,12 @@ def _stands_over_others(rows: Sequence[list[str]]) -> bool:
 
 
 def named_columns(
-    path: Path, header: tuple[str, ...], names: ColumnNames, others: bool = False, rows: Sequence[list[str]] = ()
+    path: Path, header: tuple[str, ...], names: ColumnNames, others: bool = False, rows: Rows = tuple
 ) -> Columns:
     """Return the position of each field under `header`: as the caller named it, else by the usual names.
 
-    A single column that is called like users or times, or that holds times in some `rows`, is taken for them, too.
+    A single column that is called like users or times, or that holds times in some `rows`, is taken for them, too. If
+    no name tells where the queries are, they are in the only column that holds what people type.
     """
     found = _asked(path, header, names, others)
     for field_name in FIELDS:
@@ -86,10 +96,10 @@ def named_columns(
     _guess_known("query", _CATALOGUE, header, found)
     _guess_alone("user", [place for place, name in enumerate(header) if _is_of_user(name)], BY_NAME, found)
     _guess_alone("time", [place for place, name in enumerate(header) if _is_of_time(name)], BY_NAME, found)
-    whole = [row for row in rows if len(row) == len(header)]
-    _guess_alone(
-        "time", [place for place, cells in enumerate(zip(*whole, strict=True)) if _are_times(cells)], BY_CONTENT, found
-    )
+    if not {"query", "time"} <= found.places.keys():
+        columns = list(enumerate(zip(*(row for row in rows() if len(row) == len(header)), strict=True)))
+        _guess_alone("time", [place for place, cells in columns if _are_times(cells)], BY_CONTENT, found)
+        _guess_alone("query", [place for place, cells in columns if _are_typed(cells)], BY_CONTENT, found)
     if "query" not in found.places and len(header) == 1:
         found.places["query"], found.reasons["query"] = 0, ONLY
     if "query" not in found.places:
@@ -132,6 +142,23 @@ def _is_of_time(name: str) -> bool:
 def _are_times(cells: Sequence[str]) -> bool:
     """Tell whether most cells are times, and no numbers, which may be anything."""
     return _kind(cells) == "time" and not all(cell.strip().isdigit() for cell in cells)
+
+
+def _are_typed(cells: Sequence[str]) -> bool:
+    """Tell whether cells hold what people type into a search box: different texts of a few words.
+
+    >>> _are_typed(["wifi", "opening hours", "renew a book", "wifi", "books"])
+    True
+    >>> _are_typed(["mobile", "tablet"] * 9), _are_typed([f"/events/new york/{number}" for number in range(9)])
+    (False, False)
+    """
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    texts = [cell for cell in filled if _TYPED.fullmatch(cell) and len(cell.split()) <= _MOST_TYPED_WORDS]
+    if len(texts) < _MOSTLY_TYPED * len(filled):
+        return False
+    several = sum(" " in cell for cell in texts)
+    different = len(set(texts)) >= max(_DIFFERENT * len(texts), _FEWEST_DIFFERENT)
+    return different and several >= _WITH_SPACES * len(texts)
 
 
 def _words(name: str) -> list[str]:

@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,11 +17,12 @@ import pyarrow.parquet as parquet
 from halfword.core.errors import LogError
 from halfword.data.encodings import as_utf8, encoding_of
 from halfword.data.guess_columns import Columns, columns_by_content, is_header, named_columns
-from halfword.data.nested import leaf_keys, leaf_names
+from halfword.data.nested import cells_of, leaf_keys, leaf_names, text_names
 from halfword.data.options import ColumnNames
 from halfword.data.times import format_of
 
 SAMPLE_BYTES = 256 * 1024
+SAMPLE_ROWS = 500  # of formats whose rows are costly to read
 COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 FOREIGN = {".bz2", ".xz", ".zip", ".7z", ".rar", ".tar", ".tgz", ".xlsx"}
 RUN_ROWS = 20
@@ -133,20 +136,31 @@ def _inspect_parquet(path: Path, names: ColumnNames, others: bool) -> LogFile:
         columns = tuple(leaf_names(list(parquet.read_schema(path))))
     except (OSError, UnicodeDecodeError, pa.ArrowInvalid) as error:  # the second of a damaged name
         raise LogError(f"{path} is not a Parquet file ({str(error).partition(chr(10))[0]})") from error
-    return _log_file(path, Format.PARQUET, columns, named_columns(path, columns, names, others))
+    found = named_columns(path, columns, names, others, partial(_parquet_rows, path, columns))
+    return _log_file(path, Format.PARQUET, columns, found)
+
+
+def _parquet_rows(path: Path, columns: Sequence[str]) -> list[list[str]]:
+    """Return the texts of the first rows, if they can be read; what is no text is empty."""
+    records: list[dict[str, Any]] = []
+    with suppress(UnicodeDecodeError, pa.ArrowException, OSError), parquet.ParquetFile(path) as file:
+        texts = list(text_names(list(file.schema_arrow)))
+        records = next((batch.to_pylist() for batch in file.iter_batches(SAMPLE_ROWS, columns=texts)), [])
+    return cells_of(records, columns)
 
 
 def _inspect_jsonl(path: Path, lines: list[str], names: ColumnNames, others: bool) -> LogFile:
-    keys: dict[str, None] = {}
+    records: list[dict[str, Any]] = []
     for line in lines:
-        try:
-            found: Any = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        keys |= dict.fromkeys(leaf_keys(found)) if isinstance(found, dict) else {}
+        with suppress(ValueError, RecursionError):
+            found = json.loads(line)
+            records += [found] if isinstance(found, dict) else []
+    keys = tuple(dict.fromkeys(key for record in records for key in leaf_keys(record)))
     if not keys:
         raise LogError(f"{path}, line 1: expected one JSON object per line, found {lines[0][:60]!r}")
-    return _log_file(path, Format.JSONL, tuple(keys), named_columns(path, tuple(keys), names, others))
+    rows = cells_of(records[:SAMPLE_ROWS], keys)
+    file = _log_file(path, Format.JSONL, keys, named_columns(path, keys, names, others, lambda: rows))
+    return replace(file, time_format=_time_format(file, rows))
 
 
 def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnNames, others: bool) -> LogFile:
@@ -156,7 +170,7 @@ def _inspect_table(path: Path, form: Format, lines: list[str], names: ColumnName
         raise LogError(f"{path} holds no row; name a log that holds queries")
     if is_header(rows, names, others):
         header = tuple(cell.strip() for cell in rows[0])
-        file = _log_file(path, form, header, named_columns(path, header, names, others, rows[1:]), delimiter)
+        file = _log_file(path, form, header, named_columns(path, header, names, others, lambda: rows[1:]), delimiter)
         return replace(file, time_format=_time_format(file, rows[1:]))
     numbers, columns = columns_by_content(path, rows, names, others)
     file = _log_file(path, form, numbers, columns, delimiter)

@@ -17,6 +17,18 @@ def leaf_names(fields: Sequence[Any]) -> Iterator[str]:
             yield field.name
 
 
+def text_names(fields: Sequence[Any]) -> Iterator[str]:
+    """Yield those names of `leaf_names` whose values are texts."""
+    for name, field in zip(leaf_names(fields), _leaves(fields), strict=True):
+        if any(is_text(field.type) for is_text in (pa.types.is_string, pa.types.is_large_string)):
+            yield name
+
+
+def _leaves(fields: Sequence[Any]) -> Iterator[Any]:
+    for field in fields:
+        yield from _leaves(list(field.type)) if pa.types.is_struct(field.type) else [field]
+
+
 def leaf_keys(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the values of a JSON object, as `leaf_names` does.
 
@@ -37,6 +49,16 @@ def value_at(record: Mapping[str, Any], name: str) -> Any:
     first, _, rest = name.partition(".")
     inner = record.get(first)
     return value_at(inner, rest) if rest and isinstance(inner, Mapping) else None
+
+
+def cells_of(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[list[str]]:
+    """Return the values of records as rows of text, in the order of some names; what is not there is empty.
+
+    >>> cells_of([{"at": 1, "event": {"terms": "news"}}, {"at": None}], ["event.terms", "at"])
+    [['news', '1'], ['', '']]
+    """
+    rows = [[value_at(record, name) for name in names] for record in records]
+    return [["" if value is None else str(value) for value in row] for row in rows]
 
 
 def column_at(table: pa.Table | pa.RecordBatch, name: str) -> Column | None:

@@ -135,6 +135,7 @@ def _check_broken(log: Any, files: list[LogFile]) -> dict[str, Any]:
         "read": read,
         "broken": {problem: number[problem] for problem in sorted(group["problem"] for group in broken)},
         "too_short": number.get(Problem.SHORT, 0),
+        "personal": number.get(Problem.PERSONAL, 0),
         "too_long": number.get(Problem.LONG, 0),
     }
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -136,10 +136,18 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Po
             good = pc.and_not(good, bad)
     lengths = pc.utf8_length(columns["query"])
     short, long = pc.less(lengths, SHORTEST_QUERY), pc.greater(lengths, max_length)
+    too_short = pc.and_(good, short)
+    personal = (
+        _held_more(cells["query"].filter(too_short), profile, max_length)
+        if "query" in cells
+        else pa.array([], pa.bool_())
+    )
+    lines_short = lines.filter(too_short)
     left = [
         *_broken_by_reason(rows.broken),
         *_left_lines(Problem.SHORT, rows.empty, "nothing"),
-        *_left_lines(Problem.SHORT, lines.filter(pc.and_(good, short)).to_numpy()),
+        *_left_lines(Problem.SHORT, lines_short.filter(pc.invert(personal)).to_numpy()),
+        *_left_lines(Problem.PERSONAL, lines_short.filter(personal).to_numpy()),
         *_left_lines(Problem.LONG, lines.filter(pc.and_(good, long)).to_numpy()),
     ]
     batch = _batch(file, lines, columns).filter(pc.and_not(good, pc.or_(short, long)))
@@ -147,6 +155,12 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Po
 
 
 _EXPECTED = {"query": Problem.QUERY, "time": Problem.DATE, "count": Problem.COUNT}
+
+
+def _held_more(texts: Column, profile: Profile, max_length: int) -> Column:
+    """Tell which of some texts are long enough for a query as long as nothing personal is taken out of them."""
+    whole = queries_of(texts, replace(profile, scrub=False), max_length)
+    return pc.greater_equal(pc.utf8_length(whole), SHORTEST_QUERY)
 
 
 def _broken_by_reason(broken: Sequence[Broken]) -> Iterator[_LeftOut]:

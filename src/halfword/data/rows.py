@@ -22,10 +22,11 @@ class Problem(StrEnum):
     JSON = "bad JSON"
     QUERY = "no query"
     SHORT = "too short"
+    PERSONAL = "personal data alone"
     LONG = "too long"
 
 
-NOT_BROKEN = (Problem.SHORT, Problem.LONG)  # such rows are left out, but they are no fault of the log
+NOT_BROKEN = (Problem.SHORT, Problem.PERSONAL, Problem.LONG)  # such rows are left out, but they are no fault of the log
 
 
 @dataclass(frozen=True, slots=True)

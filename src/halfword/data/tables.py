@@ -32,12 +32,17 @@ def write_table(folder: Path, frame: Any, names: "ColumnNames") -> Path:
     """Write those columns of a table that a log may have, as a file in `folder`, and return its path."""
     pa, parquet = require("pyarrow", "prepare"), require("pyarrow.parquet", "prepare")
     from halfword.data.guess_columns import named_columns
-    from halfword.data.nested import leaf_names
+    from halfword.data.log_format import SAMPLE_ROWS
+    from halfword.data.nested import cells_of, leaf_names
 
     try:
         table = pa.table(frame)
         leaves = tuple(leaf_names(list(table.schema)))
-        found = named_columns(Path("the table"), leaves, names)
+
+        def rows() -> list[list[str]]:
+            return cells_of(table.slice(0, SAMPLE_ROWS).to_pylist(), leaves)
+
+        found = named_columns(Path("the table"), leaves, names, rows=rows)
         wanted = {leaves[place] for place in found.places.values()}
         chosen = table.select([name for name in table.column_names if _is_part(name, wanted)])
         columns = [_plain(chosen.column(place)) for place in range(chosen.num_columns)]

@@ -366,7 +366,7 @@ class PlainPipeline:
             {text: len(text) - each.matched for text, each in proposals.items()},
             scores,
             lambda text: proposals[text].count,
-            lambda text: self.words.invented(text[_begun(text, proposals[text]) :]) > 0,
+            lambda text, whole: self.words.invented(text[0 if whole else _begun(text, proposals[text]) :]) > 0,
             lambda text: self.apart(text, proposals[text].matched),
             self.unfinished,
             lambda text: self.repeats(text, proposals[text].matched),
@@ -378,7 +378,7 @@ class PlainPipeline:
             elsewhere={text for text, each in proposals.items() if _is_elsewhere(text, each, prefix, corrected)},
             log_prefix=self.log_probability(prefix),
             typed=prefix,
-            whole=facts.longer_total < facts.total,
+            typed_count=facts.total - facts.longer_total,
             log_goes_on=math.log((facts.longer_total + new) / (facts.total + new)),
         )
         return Answer(

@@ -86,7 +86,7 @@ def select(
     added: Mapping[str, int],
     scores: Mapping[str, float],
     count_of: Callable[[str], float],
-    invented: Callable[[str], bool],
+    invented: Callable[[str, bool], bool],
     apart: Callable[[str], bool],
     unfinished: Callable[[str], bool],
     repeats: Callable[[str], bool],
@@ -99,7 +99,7 @@ def select(
     elsewhere: Set[str] = frozenset(),
     log_prefix: float = 0.0,
     typed: str = "",
-    whole: bool = False,
+    typed_count: float = 0.0,
     log_goes_on: float = 0.0,
 ) -> list[str]:
     """Return the texts that are shown, best first; `added` tells how many characters each has beyond what was typed.
@@ -109,11 +109,15 @@ def select(
     queries is shown too: after a common beginning, of log-probability `log_prefix`, each way on is unlikely. It may
     stop after any word, but its words must go together. What reads oddly must be the likelier, the lower it would
     stand, because it is worth less there. Below a known query that was found `elsewhere`, not by going on from the
-    typed text, everything new reads oddly; where there is one, a new text that `repeats` a word is not shown, nor,
-    where the policy says so, one with the words of such a query. Whoever has typed a known query `whole` goes on from
-    it with log-probability `log_goes_on`: what is new must be that much likelier, and is not shown if it is nearly what
-    was `typed`; where the policy says so, it never is. A text whose words are the person's `own`, from earlier queries,
-    is not new.
+    typed text, everything new reads oddly; where there is one, a new text that `repeats` a word is not shown. Whoever
+    has typed a whole known query (`typed_count` people did) goes on from it with log-probability `log_goes_on`: what is
+    new must be that much likelier, and is not shown if it is nearly what was `typed`, nor is a known query that is, if
+    it is far rarer. A text whose words are the person's `own`, from earlier queries, is not new.
+
+    Where the policy shows a query once, what is new is never nearly what was typed, nor has it the words of a known
+    query or begins one, and where known queries are found its words are known, those that were typed whole too. Of
+    known queries with the same words in another order, or the same letters with other spaces, the most frequent is
+    shown, and what goes on from the typed text if it is not far rarer.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
@@ -123,9 +127,25 @@ def select(
         least = min(least, common)
     least_invented = {Invent.NEVER: math.inf, Invent.CAREFUL: policy.invented_min_probability, Invent.FREELY: 0.0}
     by_policy = options.min_probability is None
-    sober = by_policy and not everything
-    typed_form = plain_form(typed) if sober and (whole or policy.shown_once) else None
-    known_forms = set(map(unordered_form, elsewhere)) if by_policy and policy.shown_once else set()
+    whole, shows_once = typed_count > 0, by_policy and policy.shown_once > 0
+    typed_form = plain_form(typed) if by_policy and not everything and (whole or shows_once) else None
+    known_counts = {
+        text: count_of(text)
+        for text in scores
+        if count_of(text) > 0
+        and (math.exp(scores[text]) >= least or (count_of(text) >= policy.known_typed and text not in corrected))
+    }
+
+    def most(form: Callable[[str], str], text: str) -> float:
+        """Return how often the most frequent known query was typed that has a form of a text."""
+        return max((count for known, count in known_counts.items() if form(known) == form(text)), default=0)
+
+    def is_rare_form(text: str) -> bool:
+        count, most_often = count_of(text), most(unordered_form, text)
+        often = 0.0 if text.startswith(typed) else policy.often_typed
+        rare = count < max(often, policy.often_typed_share * most_often)
+        return (rare and count < most_often) or count < most(_unspaced, text)
+
     words_are_known = options.min_probability is None and bool(elsewhere)
     shown: dict[str, float] = {}  # how often the most frequent of near-duplicates was typed
     chosen: list[str] = []
@@ -135,12 +155,22 @@ def select(
             break
         known = count_of(text) > 0 and count_of(text) >= policy.known_typed and text not in corrected
         new = not count_of(text) and not own(text)
-        likely = math.exp(scores[text] + (log_goes_on if new and whole and sober else 0.0))
+        likely = math.exp(scores[text] + (log_goes_on if new and whole and by_policy and not everything else 0.0))
         if likely < least and not (known and options.min_probability is None):
             continue
-        if new and (plain_form(text) == typed_form or unordered_form(text) in known_forms):
+        if new and plain_form(text) == typed_form:
             continue
-        if new and invented(text) and likely < least_invented[options.invent]:
+        if (
+            new
+            and shows_once
+            and (most(unordered_form, text) or any(each.startswith(f"{text} ") for each in known_counts))
+        ):
+            continue
+        rare = 0 < count_of(text) < policy.often_typed_share * typed_count
+        if (rare and plain_form(text) == typed_form) or (count_of(text) > 0 and shows_once and is_rare_form(text)):
+            continue
+        strict = shows_once and bool(known_counts) and least_invented[options.invent] >= 1
+        if new and invented(text, strict) and likely < least_invented[options.invent]:
             continue
         unlikely = likely < least_odd * math.sqrt(len(chosen) + 1)
         odd = not elsewhere.isdisjoint(chosen) or apart(text) or (likely < common and unfinished(text))
@@ -148,13 +178,14 @@ def select(
             continue
         if new and words_are_known and repeats(text):
             continue
-        form = plain_form(text)
-        often = max(policy.often_typed, policy.often_typed_share * shown.get(form, 0.0))
+        forms = [plain_form(text), *([f"{unordered_form(text)} "] if shows_once else [])]
+        before = max((shown[form] for form in forms if form in shown), default=None)
+        often = max(policy.often_typed, policy.often_typed_share * (before or 0.0))
         respaced = policy.shown_once > 0 and _unspaced(text) in unspaced
-        if form not in shown or everything or (count_of(text) >= often and not respaced):
+        if before is None or everything or (count_of(text) >= often and not respaced):
             chosen.append(text)
         unspaced.add(_unspaced(text))
-        shown[form] = max(count_of(text), shown.get(form, 0.0))
+        shown.update({form: max(count_of(text), shown.get(form, 0.0)) for form in forms})
     penalty = 0.0 if empty else policy.length_penalty
     chosen.sort(key=lambda text: (penalty * added[text] - scores[text], text.encode()))
     return chosen[: options.count]
