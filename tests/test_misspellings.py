@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from halfword.cli.output import print_learned
+from halfword.core.card import Card
+from halfword.core.model_file import read_header
 from halfword.data.dataset import Split, open_dataset
 from halfword.training.misspellings import Misspellings, WithoutMisspellings, left_out_path
 from halfword.training.options import TrainOptions
@@ -194,10 +197,12 @@ def test_train_says_which_slips_it_leaves_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-def test_train_says_which_queries_are_never_suggested(tmp_path: Path) -> None:
-    said = said_while_training(tmp_path, "sexe\n" * 3 + "le petit prince\n" * 9)
-    (hidden,) = (each for each in said if "never suggested" in each)
-    assert "never suggested: 1, such as sexe" in hidden
+def test_train_says_which_queries_are_never_suggested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said_while_training(tmp_path, "sexe\n" * 3 + "le petit prince\n" * 9)
+    assert (read_header(tmp_path / "m.halfword").card.data or {})["never_suggested"] == "1, such as sexe"
+    card = Card(data={"never_suggested": "1, such as sexe"})
+    print_learned(Path("m.halfword"), card)
+    assert "never suggested: 1, such as sexe; docs/guide/not-suggested.md" in capsys.readouterr().out
 
 
 def test_train_and_valid_lose_slips_and_test_keeps_them(tmp_path: Path) -> None:

@@ -58,6 +58,9 @@ def print_learned(output: Path, card: "Card") -> None:
     if left_out := (card.data or {}).get("misspellings"):
         listed = left_out_path(output).name
         console.print(f"{output}: likely typing mistakes: {left_out}, see {listed}; --keep-misspellings learns them")
+    if hidden := (card.data or {}).get("never_suggested"):
+        hint = "docs/guide/not-suggested.md tells how to allow them"
+        console.print(f"{output}: queries of this log that are never suggested: {hidden}; {hint}")
     if background := card.background:
         licence = f"licence: {background.licence or 'not named'}"
         console.print(f"{output}: stands on {background.name} ({licence}); --background none stands on nothing")

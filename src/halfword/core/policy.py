@@ -129,7 +129,9 @@ class Policy:
     # unlikely; in a log of few queries once: whoever has few misses each of them
     new_after_whole: float = 1e9  # times that something new is expected to go on from a known query that was typed
     # whole, beside the times that nothing was: what nobody typed must be that much likelier to be shown; fitted
-    shown_once: float = 0.0  # 1: what nobody typed is not shown if it is nearly what was typed, has the words of a known
+    shown_once: float = (
+        0.0  # 1: what nobody typed is not shown if it is nearly what was typed, has the words of a known
+    )
     # query or begins one, or goes on from an unknown word where known queries are found; and what differs in spaces or
     # in the order of its words is shown once, as most people type it
     counts_believed: float = NEVER_BELIEVED  # typed so often on average, known queries share what the ranker gives them

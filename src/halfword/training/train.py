@@ -48,9 +48,6 @@ def train(data: Dataset, output: Path, options: TrainOptions, progress: Progress
         data = WithoutMisspellings.of(data, _typed_by_others(options))
         if left_out := data.left_out():
             progress(Event("leaving out likely typing mistakes", detail=f"such as {', '.join([*left_out][:_NAMED])}"))
-    if is_small_site(data.table(Split.TRAIN)) and (hidden := _never_suggested(data)):
-        detail = f"such as {', '.join(hidden[:_NAMED])} (docs/guide/not-suggested.md tells how to allow them)"
-        progress(Event(f"queries of this log that are never suggested: {len(hidden)}", detail=detail))
     options = replace(options, drop_misspellings=False, keep_misspellings=True)
     if options.live is not None or options.removed is not None:
         data = WithLive.of(data, options.removed, options.live, learns=not options.hold_out)
@@ -182,17 +179,25 @@ def _card(data: Dataset, options: TrainOptions, learned: Learned) -> Card:
         date=datetime.now(UTC).date().isoformat(),
         profile=data.profile.name,
         parts=learned.parts,
-        data=data.about(),
+        data=data.about() | _never_suggested(data),
         background=background,
         note=options.note,
         licence=options.licence,
     )
 
 
-def _never_suggested(data: Dataset) -> list[str]:
-    """Return the queries of a dataset that are blocked by the rules that ship, the most frequent first."""
+def _never_suggested(data: Dataset) -> dict[str, str]:
+    """Return, for the card of a small site, how many of its queries the rules that ship block, the most frequent first.
+
+    Whoever owns the site misses each; in a larger log there are too many to judge.
+    """
+    from halfword.training.small_site import is_small_site  # it needs NumPy
+
+    if not is_small_site(data.table(Split.TRAIN)):
+        return {}
     blocklist = read_blocklist(SHIPPED, profile=data.profile)
-    return [query for query in data.all_counts() if blocklist.blocks(query)]
+    hidden = [query for query in data.all_counts() if blocklist.blocks(query)]
+    return {"never_suggested": f"{len(hidden):,}, such as {', '.join(hidden[:_NAMED])}"} if hidden else {}
 
 
 def _with_counts(
