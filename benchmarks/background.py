@@ -3,8 +3,9 @@
 python benchmarks/background.py my.halfword small-log/ another-log/
 python benchmarks/background.py my.halfword small-log/ --parts popular,ngram,network
 
-The background must not have learned from the rows that are tested. `invented` is the share of suggestions with a word
-that occurs neither in the train split nor in the background; whole words of the prefix do not count.
+The background must not have learned from the rows that are tested. `mrr` is of all that was found, `shown` of what is
+shown by default. `invented` is the share of suggestions shown by default with a word that occurs neither in the train
+split nor in the background; whole words of the prefix do not count.
 """
 
 import argparse
@@ -16,13 +17,15 @@ from typing import Any
 
 from halfword import Model, load
 from halfword.core import metrics
+from halfword.core.options import Invent
 from halfword.data.dataset import Dataset, Split, open_dataset
-from halfword.evaluation.evaluate import evaluate
+from halfword.evaluation.evaluate import EvaluateOptions, evaluate
 from halfword.training.background import Background
 from halfword.training.options import NO_BACKGROUND, TrainOptions
 from halfword.training.train import train
 
 MOST_ROWS = 1500  # of which suggestions are counted
+EVERYTHING = EvaluateOptions(walk=0, invent=Invent.FREELY, min_probability=0.0)
 
 
 def invented(model: Model, rows: list[str], words: set[str]) -> float:
@@ -44,12 +47,14 @@ def measure(data: Dataset, name: str, options: TrainOptions, words: set[str]) ->
         card = train(data, path, options)
         seconds = time.monotonic() - started
         model = load(path)
-        found = evaluate(model, data).to_json()
+        found = evaluate(model, data, EVERYTHING).to_json()["metrics"]
+        shown = evaluate(model, data, EvaluateOptions(walk=0)).to_json()["metrics"]
         return {
             "data": name,
             "background": card.background.name if card.background is not None else None,
-            "mrr": found["metrics"]["mrr"],
-            "success": found["metrics"]["success"]["all"],
+            "mrr": found["mrr"],
+            "success": found["success"]["all"],
+            "shown": shown["mrr"]["all"],
             "invented": round(invented(model, data.rows(Split.TEST)[:MOST_ROWS], words), 4),
             "megabytes": round(path.stat().st_size / 1e6, 2),
             "seconds": round(seconds, 1),
