@@ -17,6 +17,7 @@ from halfword.core.policy import Policy
 from halfword.search.filtered import Filtered
 from halfword.search.model import Model
 from halfword.search.reference_order import PlainOrder
+from halfword.training.endings import learn_endings
 from halfword.training.other_order import FEWEST, learn_order
 from tests.plain import UNBOUNDED, plain_over_memory
 from tests.toy import SHOWS_ALL, Toy, write_toy
@@ -269,16 +270,44 @@ def test_a_plural_finds_queries_that_begin_with_the_singular(tmp_path: Path) -> 
 def test_the_engine_finds_the_other_number_as_the_plain_pipeline_does(tmp_path: Path, typed: str) -> None:
     counts = {"dog food": 9, "dry dog food": 5, "cat food": 6, "cat tree": 4, "cats trees": 2, "bus 3": 3, "a buse": 1}
     policy = replace(UNBOUNDED, reordered_inflected=1.0, reordered_most_queries=3.0, reordered_fewest_characters=3.0)
-    toy = Toy(parts=("popular", "ngram"), counts=counts, order=5, policy=policy)
+    endings = (("", "ma"), ("ood", "ry"), ("ee", "ry"))
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=5, policy=policy, endings=endings)
     path = write_toy(tmp_path / "toy.halfword", toy)
-    plain = replace(
-        plain_over_memory(path, counts, policy), other_order=PlainOrder(counts, policy, fewest=FEWEST, most=5)
-    )
+    order = PlainOrder(counts, policy, fewest=FEWEST, most=5)
+    plain = replace(plain_over_memory(path, counts, policy), other_order=order, endings=endings)
     options = SearchOptions(order=Order.ANY, min_probability=0.0, count=30, beam=30)
     found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
     reordered = {each.text: each.score for each in expected if each.text in counts}
     assert {each.text: each.score for each in found if each.text in counts} == pytest.approx(reordered, abs=1e-3)
     assert reordered or typed == "b"
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("bando conc", ["bandi di concorso"]),
+        ("multa pag", ["pagamento multe"]),
+        ("agriturismi", ["agriturismo con piscina"]),
+        ("pagamenti", ["pagamento multe"]),
+        ("bandu conc", []),
+    ],
+)
+def test_words_are_found_in_the_forms_that_endings_of_the_log_tell(
+    tmp_path: Path, typed: str, found: list[str]
+) -> None:
+    counts = {"bandi di concorso": 22, "pagamento multe": 7, "agriturismo con piscina": 2, "tari": 4}
+    endings = (("o", "i"), ("i", "o"), ("a", "e"), ("e", "a"))
+    policy = replace(INFLECTING, inside_fewest_ending=99.0)
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy, endings=endings)
+    texts = load(write_toy(tmp_path / "toy.halfword", toy), cache=False).complete(typed, ANY).texts
+    assert [text for text in texts if text in counts] == found
+
+
+def test_a_small_site_learns_how_its_words_are_inflected() -> None:
+    words = ["corso", "referto", "medico", "banco", "tetto", "orario"]
+    counts = {f"{word} {word[:-1]}i": 2 for word in words} | {"modem model": 2}
+    assert learn_endings(counts)["words.endings"].data == b"i o\no i\n"
+    assert learn_endings({"weather": 9}) == {}
 
 
 def test_few_letters_are_looked_for_elsewhere_only_where_no_query_begins_with_them(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_f
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
 OTHERS = {"abca": 40, "ab": 3, "cab": 7, "dab": 1}
+ENDINGS = (("d", ""), ("", "d"), ("a", "c"))
 ACCENTS = {
     "abé": 9,
     "abé cab": 5,
@@ -198,7 +199,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         for name, value in (("mean", 0.5), ("scale", 2))
     }
     toy = Toy(parts=PARTS, counts=QUERIES, policy=policy, background_words=BACKGROUND, mistakes=True, arrays=believed)
-    toy = replace(toy, others=OTHERS, order=4, words=True)
+    toy = replace(toy, others=OTHERS, order=4, words=True, endings=ENDINGS)
     path = write_toy(tmp_path_factory.mktemp("mistakes") / "mistakes.halfword", toy)
     search, arrays = load(path, parts=("ngram", "network"), cache=False), read_arrays(path)
     corrected_search = search if request.param else load(path, parts=("ngram",), cache=False)
@@ -229,6 +230,7 @@ def with_mistakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         mistakes=mistakes,
         log_probability=partial(log_probability, search),
         other_order=PlainOrder(QUERIES, policy, fewest=FEWEST, most=4),
+        endings=ENDINGS,
     )
     return load(path, cache=False), plain, lambda: math.inf
 

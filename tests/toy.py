@@ -72,6 +72,7 @@ class Toy:
     pinyin: Mapping[str, list[str]] = field(default_factory=dict)  # what is typed for every character of a query
     heard: Mapping[str, str] = field(default_factory=dict)  # and for other characters
     order: int = 0  # queries that are listed of every word, to find them in another order; 0: none
+    endings: tuple[tuple[str, str], ...] = ()  # that take turns in words
     ending: float = 0.0  # the most that an end is said to cost after a piece; 0 says nothing
 
 
@@ -97,6 +98,8 @@ def write_toy(path: Path, toy: Toy) -> Path:
         if toy.mistakes:
             arrays |= word_tree(toy.counts) | others_tree(toy.others) | Channel.read().arrays() | prior_arrays()
         arrays |= learn_order(toy.counts, toy.order) if toy.order else {}
+        turns = "".join(f"{one} {other}\n" for one, other in toy.endings).encode()
+        arrays |= {"words.endings": Array("U8", turns)} if turns else {}
         arrays |= pinyin_arrays(toy.counts, toy.pinyin, toy.heard)
         arrays |= random_ranker(chance).arrays() | random_ranker(chance, "session").arrays("ranker.session")
     for name, values in toy.arrays.items():

@@ -31,6 +31,7 @@ class Elsewhere::Search {
       : queries_(indexes.queries_),
         policy_(indexes.policy_),
         other_order_(indexes.other_order_ ? &*indexes.other_order_ : nullptr),
+        endings_(indexes.endings_ ? &*indexes.endings_ : nullptr),
         current_(indexes.queries_, nullptr, live),
         folds_(folds),
         inflects_(policy_.reordered_inflected > 0.0) {}
@@ -89,7 +90,7 @@ class Elsewhere::Search {
   }
 
   /// Queries that have the words of a text in another order, or in the singular: its last word, or, where the policy
-  /// says so, in the other number any word before that.
+  /// says so, any word in another form.
   void add_by_words(const std::string& text) {
     add(other_order_->find(text, policy_, folds_));
     for (const std::string& singular : singular_forms(text)) add_with_whole_words(singular);
@@ -97,6 +98,15 @@ class Elsewhere::Search {
     std::vector<std::string> others = in_other_number(text);
     if (std::optional<std::string> plural = changed_plural(text)) others.push_back(std::move(*plural));
     for (const std::string& other : others) add_as_written(other);
+    if (endings_ != nullptr) add_inflected(text);
+  }
+
+  /// Queries that have the words of a text with one of them in another form, as the log inflects its words.
+  void add_inflected(const std::string& text) {
+    const auto is_word = [&](const std::string& word) { return other_order_->holds(word); };
+    const OtherForms forms = other_forms(text, *endings_, is_word);
+    for (const std::string& other : forms.inner) add_as_written(other);
+    for (const std::string& other : forms.last) add_with_whole_words(other);
   }
 
   /// Queries that go on from a text without a space inside it, or without all of them, or have it in another order:
@@ -135,6 +145,7 @@ class Elsewhere::Search {
   const Popular& queries_;
   const Policy& policy_;
   const OtherOrder* other_order_;  // may be null
+  const Endings* endings_;         // may be null
   CurrentQueries current_;
   bool folds_;
   bool inflects_;
@@ -144,6 +155,7 @@ class Elsewhere::Search {
 Elsewhere::Elsewhere(const ModelFile& file, const Popular& queries, const Policy& policy)
     : queries_(queries), policy_(policy) {
   if (file.holds("order.places")) other_order_.emplace(file, queries);
+  if (file.holds("words.endings")) endings_.emplace(file.array<std::uint8_t>("words.endings"));
   if (file.holds("pinyin.position")) pinyin_.emplace(file, queries);
 }
 

@@ -11,11 +11,12 @@
 #include "store/live_state.h"
 #include "store/model_file.h"
 #include "store/popular.h"
+#include "text/endings.h"
 
 namespace halfword {
 
 /// Finds known queries that may be meant by a text, though they do not go on from it: they have its words in another
-/// order or in the other number, or have it inside a word, or have other spaces, or are how it is typed in Latin
+/// order or in another form, or have it inside a word, or have other spaces, or are how it is typed in Latin
 /// letters. A model file may have all the indexes for that or some of them. `search/reference_elsewhere.py` has the
 /// rules.
 class Elsewhere {
@@ -36,6 +37,7 @@ class Elsewhere {
   const Popular& queries_;
   const Policy& policy_;
   std::optional<OtherOrder> other_order_;
+  std::optional<Endings> endings_;
   std::optional<Pinyin> pinyin_;
 };
 

@@ -225,6 +225,11 @@ std::vector<std::size_t> OtherOrder::places_of(std::size_t word) const {
   return places;
 }
 
+bool OtherOrder::holds(std::string_view word) const {
+  const auto [place, exact] = words_.place_of(fold(word));
+  return exact;
+}
+
 std::vector<FoundQuery> OtherOrder::find(std::string_view typed, const Policy& policy, bool folds) const {
   return Finder(*this, typed, policy, folds).find();
 }

@@ -34,6 +34,7 @@ Arrays by part (all little-endian; V pieces, E the embedding's width, H the hidd
 - `ranker.*` F32: the weights of the ranker (`engine/rank/ranker.h`, `training/ranker.py`), `ranker.session.*` those of
   requests with a context; `words.filter` and
   `words.background` U64: which words occur in training queries and in the background (`engine/store/word_filter.h`);
+  `words.endings` U8: how the words of a small site are inflected (`training/endings.py`);
   `words.counts` U32: how often the log's words were typed, and at the end of queries (`engine/store/word_counts.h`);
   `display.query.*`, `display.word.*`: the written forms of those that differ from them (`engine/store/displays.h`);
   `lexicon.*`: all of them, sorted (`engine/store/sorted_texts.h`); `words.tree.*`: those with which typing mistakes are

@@ -1,17 +1,23 @@
 """Known queries that do not go on from a text, but may be meant by it, in plain Python: what the engine must equal.
 
-They have its words in another order or in the other number (`reference_order.py`), or have it inside a word
+They have its words in another order or in another form (`reference_order.py`), or have it inside a word
 (`reference_inside.py`), or, in small sites, are written with one space less. If there are none, the last space may have
 been typed too early, or, in small sites, a word may have another ending. `counts` has the live changes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from halfword.core.folding import fold
 from halfword.core.policy import Policy
-from halfword.search.reference_inflections import changed_plural, in_other_number, singular_forms, without_endings
+from halfword.search.reference_inflections import (
+    changed_plural,
+    in_other_number,
+    other_forms,
+    singular_forms,
+    without_endings,
+)
 from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 
@@ -34,6 +40,7 @@ class PlainElsewhere:
     policy: Policy
     other_order: PlainOrder | None
     folds: bool
+    endings: Sequence[tuple[str, str]] = ()  # that take turns in the words of the log
 
     def find(self, text: str) -> tuple[Found, dict[str, float]]:
         """Return the queries that may be meant by a text and are worth most, and how much each time counts there."""
@@ -52,7 +59,7 @@ class PlainElsewhere:
         return self.policy.reordered_inflected > 0
 
     def _by_words(self, text: str) -> list[Way]:
-        """Return queries with the words of a text, its last word in the singular, others in the other number."""
+        """Return queries with the words of a text, its last word in the singular, or any of them in another form."""
         inside = self._inside(text)
         compounds = {query: inside[query] for query in self._inside(text, ending=True) if query in inside}
         ways = [Way(inside, self.policy.inside_factor), Way(compounds)]
@@ -62,6 +69,10 @@ class PlainElsewhere:
                 ways += self._with_whole_words(singular, self.other_order)
             for other in self._in_other_number(text):
                 ways += self._as_written(other)
+            if self._inflects:
+                inner, last = other_forms(text, self.endings, self.other_order.holds)
+                ways += [way for other in inner for way in self._as_written(other)]
+                ways += [way for other in last for way in self._with_whole_words(other, self.other_order)]
         return ways
 
     def _inside(self, text: str, *, ending: bool = False) -> Found:

@@ -1,9 +1,11 @@
 """Words in another number or without their ending, in plain Python: `engine/text/inflections.h` must equal it."""
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from string import digits
 
 _SHORTEST_PLURAL = 4  # bytes; `gas` and `bus` are no plurals
+_SHORTEST_STEM = 3  # bytes before an ending
 _WITH_E = ("che", "she", "xe", "sse", "zze")  # watches, boxes
 
 
@@ -65,6 +67,36 @@ def in_other_number(text: str) -> list[str]:
     *words, _ = text.split(" ")
     others = [singular if (singular := make_singular(word)) != word else f"{word}s" for word in words]
     return [" ".join([*words[:place], other, *text.split(" ")[place + 1 :]]) for place, other in enumerate(others)]
+
+
+def forms_of(word: str, endings: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the other forms that a word may have, if endings take turns.
+
+    >>> list(forms_of("medico", [("o", "i"), ("o", "a"), ("i", "o")])), list(forms_of("zio", [("o", "i")]))
+    (['medici', 'medica'], [])
+    """
+    for ending, other in endings:
+        stem = word.removesuffix(ending)
+        if word.endswith(ending) and len(stem.encode()) >= _SHORTEST_STEM:
+            yield stem + other
+
+
+def other_forms(
+    text: str, endings: Sequence[tuple[str, str]], is_word: Callable[[str], bool]
+) -> tuple[list[str], list[str]]:
+    """Return the texts with one word in another form, first those before the last, which must be words, then the last.
+
+    >>> other_forms("bando conc", [("o", "i"), ("c", "")], {"bandi"}.__contains__)
+    (['bandi conc'], ['bando con'])
+    """
+    *before, last = words = text.split(" ")
+    inner = [
+        " ".join([*words[:place], form, *words[place + 1 :]])
+        for place, word in enumerate(before)
+        for form in forms_of(word, endings)
+        if is_word(form)
+    ]
+    return inner, [" ".join([*before, form]) for form in forms_of(last, endings)]
 
 
 def _is_long(word: str) -> bool:

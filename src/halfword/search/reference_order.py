@@ -76,6 +76,10 @@ class PlainOrder:
         found = sorted((query for query in matched if matched[query]), key=self._by_count)
         return {query: matched[query] for query in found[: int(self._policy.reordered_count)]}
 
+    def holds(self, word: str) -> bool:
+        """Tell whether queries of several words hold a word."""
+        return fold(word) in self._held
+
     def _listed(self, word: str) -> list[str]:
         """Return the most typed queries that hold a word, in the order of the index."""
         holding = [query for query in self._counts if word in keys_of(query)]

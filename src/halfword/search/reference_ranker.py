@@ -349,6 +349,7 @@ class PlainPipeline:
     log_probability: Callable[[str], float] = lambda prefix: 0.0  # of a prefix, by the language model; 0: not known
     mistakes: "PlainMistakes | None" = None
     other_order: "PlainOrder | None" = None
+    endings: Sequence[tuple[str, str]] = ()  # that take turns in words, where queries are found by other forms of them
     pinyin: "PlainPinyin | None" = None
     since: Mapping[str, float] = field(default_factory=dict)  # what live changes have added to the counts
 
@@ -427,7 +428,7 @@ class PlainPipeline:
         enough = len(prefix) >= policy.reordered_fewest_characters
         if options.order is not Order.ANY or self._begun(prefix) >= (policy.reordered_most_queries if enough else 1):
             return none
-        elsewhere = PlainElsewhere(self.counts, policy, self.other_order, options.fold)
+        elsewhere = PlainElsewhere(self.counts, policy, self.other_order, options.fold, self.endings)
         known, weight = elsewhere.find(prefix)
         return self._add_known(known, policy.reordered_log_probability, found, chances, none, weight)
 

@@ -30,7 +30,7 @@ class TrainOptions:
     # None: by the number of queries
     memory_size: float | None = option(None, "Megabytes of the n-gram memory.")
     # what a large log loses by it: docs/research/scale.md
-    query_bytes: float = option(20.0, "Bytes of it per distinct query of a large log.", rare=True)
+    query_bytes: float = option(22.0, "Bytes of it per distinct query of a large log.", rare=True)
     companion_bytes: float = option(4.0, "Bytes of co-occurring words per distinct query of a large log.", rare=True)
     tree_bytes: float = option(7.4, "Bytes of the tree of words per distinct query of a large log.", rare=True)
     keep_whole: float = option(20.0, "Megabytes up to which each of these is kept whole.", rare=True)

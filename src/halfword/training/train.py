@@ -238,6 +238,7 @@ def _word_arrays(
     table: QueryTable, often: QueryTable, blocklist: Blocklist, learned: Learned, options: TrainOptions
 ) -> dict[str, Array]:
     """Return what is known of the words of a table, and of its queries that are kept."""
+    from halfword.training.endings import learn_endings
     from halfword.training.from_table import (
         WordColumns,
         spellings_of,
@@ -255,6 +256,7 @@ def _word_arrays(
     kept = words if often is table else WordColumns.of(often)
     standing = None if has_words_enough(table) else learned.standing
     known = standing.background.words() if standing is not None else set()
+    small = is_small_site(table)
     return (
         spellings_of(often, kept, blocklist)
         | word_list_of(words, known, options.least_count)
@@ -262,7 +264,8 @@ def _word_arrays(
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
         | others_tree(learned.background.word_counts() if learned.background is not None else {})
-        | learn_order(often, fewest=1 if is_small_site(table) else FEWEST)
+        | learn_order(often, fewest=1 if small else FEWEST)
+        | (learn_endings(often) if small else {})
         | learn_pinyin(often)
     )
 
