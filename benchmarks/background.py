@@ -18,6 +18,7 @@ from typing import Any
 from halfword import Model, load
 from halfword.core import metrics
 from halfword.core.options import Invent
+from halfword.core.words import words_in
 from halfword.data.dataset import Dataset, Split, open_dataset
 from halfword.evaluation.evaluate import EvaluateOptions, evaluate
 from halfword.training.background import Background
@@ -33,9 +34,9 @@ def invented(model: Model, rows: list[str], words: set[str]) -> float:
     prefixes = [row[: metrics.hashed_prefix_length(row)] for row in rows if len(row) >= metrics.SHORTEST_PREFIX + 1]
     shown = holding = 0
     for prefix, answer in zip(prefixes, model.complete_batch(prefixes), strict=True):
-        known = words.union(prefix.split(" ")[:-1])
+        known = words.union(words_in(prefix[: prefix.rfind(" ") + 1]))
         shown += len(answer)
-        holding += sum(not known.issuperset(text.split()) for text in answer.texts)
+        holding += sum(each.source == "model" and not known.issuperset(words_in(each.text)) for each in answer)
     return holding / max(shown, 1)
 
 
@@ -71,7 +72,7 @@ def main() -> None:
     known = Background.open(given.background).words()
     for folder in given.data:
         data = open_dataset(folder)
-        words = known.union(*(query.split() for query in data.counts(Split.TRAIN)))
+        words = known.union(*map(words_in, data.counts(Split.TRAIN)))
         for background in (NO_BACKGROUND, given.background):
             options = TrainOptions(parts=tuple(given.parts.split(",")), background=background, hold_out=True)
             print(json.dumps(measure(data, folder.name, options, words)), flush=True)
