@@ -143,6 +143,14 @@ def test_what_is_learned_needs_a_count(tmp_path: Path) -> None:
     assert (funnel.rare, counts) == (1, {"train": {"new york": 2}})
 
 
+def test_short_queries_are_left_out_but_two_characters_of_chinese_japanese_or_korean_are_one(tmp_path: Path) -> None:
+    log = write_lines(tmp_path / "log.txt", ["手机", "한국", "テレ", "手", "tv", "s3", "map", "é手"])
+    funnel, counts = run(log, split=ROWS_ONLY)
+    assert (set(counts["train"]), funnel.too_short) == ({"手机", "한국", "テレ", "map", "é手"}, 3)
+    funnel, counts = run(log, split=ROWS_ONLY, min_length=2)
+    assert (len(counts["train"]), funnel.too_short) == (8, 0)
+
+
 def test_long_queries_are_left_out_and_counted(tmp_path: Path) -> None:
     log = write_lines(tmp_path / "log.txt", ["new york", "7" * 1_000_000, "x" * 501, "y" * 500, "ab"])
     funnel, counts = run(log, split=ROWS_ONLY)
@@ -261,7 +269,7 @@ def test_splits_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
         SplitOptions(**options)
 
 
-@pytest.mark.parametrize("options", [{"min_users": 0}, {"min_count": 0}, {"max_length": 0}])
+@pytest.mark.parametrize("options", [{"min_users": 0}, {"min_count": 0}, {"max_length": 0}, {"min_length": 0}])
 def test_limits_below_one_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=r"must be [13] or more, got 0"):
         PrepareOptions(**options)

@@ -136,6 +136,8 @@ class PrepareOptions:
     time_format: str | None = option(None, "Of times, such as %d/%m/%Y %H:%M.", rare=True)
     min_users: int = option(1, "Learn what so many people typed.")
     min_count: int = option(1, "Learn what was typed so often.")
+    # A character of Chinese, Japanese or Korean says as much as two letters, and counts so.
+    min_length: int = option(SHORTEST_QUERY, "Leave out queries of fewer characters.", rare=True)
     max_length: int = option(500, "Leave out queries of more characters.", rare=True)  # they are pasted texts
     # A file as `core.rules` describes it.
     blocklist: Path | None = option(None, "Rules, one per line: what is left out.")
@@ -155,13 +157,13 @@ class PrepareOptions:
             check_format(self.time_format)
         if self.weights is not None:
             object.__setattr__(self, "weights", weights_of(self.weights))
-        for name in ("min_users", "min_count"):
+        for name in ("min_users", "min_count", "min_length"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if not self.session_gap > 0:
             raise OptionError(f"session_gap must be more than 0 minutes, got {self.session_gap}")
-        if self.max_length < SHORTEST_QUERY:
-            raise OptionError(f"max_length must be {SHORTEST_QUERY} or more, got {self.max_length}")
+        if self.max_length < self.min_length:
+            raise OptionError(f"max_length must be {self.min_length} or more, got {self.max_length}")
         if self.profile.name == PAPER.name and self.split.dates is None and self.split.by is None:
             object.__setattr__(self, "split", replace(self.split, dates=PAPER_DATES))
 

@@ -164,7 +164,7 @@ def _check_answerable(files: list[LogFile], options: PrepareOptions) -> None:
 def _engine(
     files: list[LogFile], options: PrepareOptions, folder: Path, progress: Progress
 ) -> AbstractContextManager[Any]:
-    read = partial(read_batches, profile=options.profile, max_length=options.max_length)
+    read = partial(read_batches, profile=options.profile, max_length=options.max_length, min_length=options.min_length)
     if options.engine is Engine.SPARK:
         return spark_log(files, read, folder, progress, options.spark_master)
     return duckdb_log(files, read, folder, progress)
@@ -188,6 +188,7 @@ def _about(files: list[LogFile], options: PrepareOptions, funnel: Funnel, by: Sp
             "time_format": options.time_format,
             "min_users": options.min_users,
             "min_count": options.min_count,
+            "min_length": options.min_length,
             "max_length": options.max_length,
             "keep_repeats": options.keep_repeats,
             "session_gap": options.session_gap if session_files(files, options) else None,

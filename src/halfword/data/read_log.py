@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -46,6 +47,7 @@ def read_batches(
     file: LogFile,
     profile: Profile,
     max_length: int,
+    min_length: int = SHORTEST_QUERY,
     threads: int = 1,
     position: Callable[[int], None] = lambda place: None,
 ) -> Iterator[pa.RecordBatch]:
@@ -54,7 +56,8 @@ def read_batches(
     first: Broken | None = None
     with _readable(file):
         portions = rows_of(file, position)
-        for part in _in_parallel(lambda rows: _finish(rows(), file, profile, max_length), portions, threads):
+        finish = partial(_finish, file=file, profile=profile, max_length=max_length, min_length=min_length)
+        for part in _in_parallel(lambda rows: finish(rows()), portions, threads):
             yield part.batch
             read, broken = read + part.read, broken + part.broken
             first = first or part.first_broken
@@ -115,7 +118,7 @@ class _LeftOut:
     number: int
 
 
-def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Portion:
+def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int, min_length: int) -> _Portion:
     """Return the rows as a batch of SCHEMA."""
     cells = {name: pa.array(column, None if name == "time" else pa.string()) for name, column in rows.cells.items()}
     lines: Column = pa.array(rows.lines, pa.int64())
@@ -134,14 +137,11 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Po
             pairs = zip(lines.filter(bad).to_pylist(), cells[name].filter(bad).to_pylist(), strict=True)
             rows.broken += [Broken(line, problem, _shown(found)) for line, found in pairs]
             good = pc.and_not(good, bad)
-    lengths = pc.utf8_length(columns["query"])
-    short, long = pc.less(lengths, SHORTEST_QUERY), pc.greater(lengths, max_length)
+    short = _are_short(columns["query"], min_length)
+    long = pc.greater(pc.utf8_length(columns["query"]), max_length)
     too_short = pc.and_(good, short)
-    personal = (
-        _held_more(cells["query"].filter(too_short), profile, max_length)
-        if "query" in cells
-        else pa.array([], pa.bool_())
-    )
+    texts = cells.get("query", pa.nulls(0, pa.string())).filter(too_short)
+    personal = _held_more(texts, profile, max_length, min_length)
     lines_short = lines.filter(too_short)
     left = [
         *_broken_by_reason(rows.broken),
@@ -154,13 +154,21 @@ def _finish(rows: Rows, file: LogFile, profile: Profile, max_length: int) -> _Po
     return _Portion(_with_left_out(batch, left, file), read, len(rows.broken), next(iter(rows.broken), None))
 
 
+_CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 _EXPECTED = {"query": Problem.QUERY, "time": Problem.DATE, "count": Problem.COUNT}
 
 
-def _held_more(texts: Column, profile: Profile, max_length: int) -> Column:
+def _held_more(texts: Column, profile: Profile, max_length: int, min_length: int) -> Column:
     """Tell which of some texts are long enough for a query as long as nothing personal is taken out of them."""
-    whole = queries_of(texts, replace(profile, scrub=False), max_length)
-    return pc.greater_equal(pc.utf8_length(whole), SHORTEST_QUERY)
+    return pc.invert(_are_short(queries_of(texts, replace(profile, scrub=False), max_length), min_length))
+
+
+def _are_short(queries: Column, least: int) -> Column:
+    """Tell which queries have fewer characters; those of Chinese, Japanese and Korean count twice."""
+    short = pc.less(pc.utf8_length(queries), least)
+    some = queries.filter(short)
+    lengths = pc.add(pc.utf8_length(some), pc.count_substring_regex(some, pattern=_CJK))
+    return pc.replace_with_mask(short, pc.fill_null(short, False), pc.less(lengths, least))
 
 
 def _broken_by_reason(broken: Sequence[Broken]) -> Iterator[_LeftOut]:
