@@ -267,7 +267,7 @@ def test_no_query_is_an_error(folder: Path) -> None:
 
 def test_a_small_memory_is_not_pruned_and_a_large_one_by_the_number_of_queries() -> None:
     options = TrainOptions()
-    assert [options.memory_room(queries) for queries in (100, 10**7)] == [20.0, 200.0]
+    assert [options.memory_room(queries) for queries in (100, 10**7)] == [20.0, 220.0]
     assert TrainOptions(memory_size=5.0).memory_room(10**7) == 5.0
     assert TrainOptions(query_bytes=100.0).memory_room(10**7) == 1000.0
 

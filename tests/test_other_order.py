@@ -289,18 +289,47 @@ def test_the_engine_finds_the_other_number_as_the_plain_pipeline_does(tmp_path: 
         ("multa pag", ["pagamento multe"]),
         ("agriturismi", ["agriturismo con piscina"]),
         ("pagamenti", ["pagamento multe"]),
+        ("scarpe nere", ["scarpa nera donna"]),  # all words in the same form
+        ("multe", ["pagamento multe"]),  # not `multa vigili`: a word that is found as it is has no other form
         ("bandu conc", []),
+        ("borse rosso", []),  # a whole query may be all that is meant
     ],
 )
 def test_words_are_found_in_the_forms_that_endings_of_the_log_tell(
     tmp_path: Path, typed: str, found: list[str]
 ) -> None:
-    counts = {"bandi di concorso": 22, "pagamento multe": 7, "agriturismo con piscina": 2, "tari": 4}
+    counts = {"bandi di concorso": 22, "pagamento multe": 7, "agriturismo con piscina": 2, "scarpa nera donna": 3}
+    counts |= {"multa vigili": 2, "tari": 4, "borse rosso": 1, "borse rossi": 2}
     endings = (("o", "i"), ("i", "o"), ("a", "e"), ("e", "a"))
     policy = replace(INFLECTING, inside_fewest_ending=99.0)
     toy = Toy(parts=("popular", "ngram"), counts=counts, order=4, policy=policy, endings=endings)
     texts = load(write_toy(tmp_path / "toy.halfword", toy), cache=False).complete(typed, ANY).texts
     assert [text for text in texts if text in counts] == found
+
+
+def test_a_plural_of_all_words_finds_the_singular_of_all(tmp_path: Path) -> None:
+    counts = {"vestido negro": 174, "vestidos negros ante": 1, "camisa blanca hombre": 9}
+    policy = replace(INFLECTING, reordered_most_queries=10.0)
+    assert found_by(tmp_path, counts, "vestidos negros", policy)[0] == "vestido negro"
+    assert found_by(tmp_path, counts, "camisas blancas hom", policy) == ["camisa blanca hombre"]
+
+
+def test_words_may_be_abbreviated_where_nothing_else_is_found(tmp_path: Path) -> None:
+    counts = {"computer science": 9, "psychology msc": 7, "msc law": 3}
+    for typed, found in {
+        "comp sci": "computer science",
+        "msc psych": "psychology msc",
+        "psy msc": "psychology msc",
+    }.items():
+        assert found_by(tmp_path, counts, typed, INFLECTING) == [found]
+    assert found_by(tmp_path, counts, "co sci", INFLECTING) == []  # too short to tell
+
+
+def test_who_types_an_accent_seldom_means_a_word_without_it(tmp_path: Path) -> None:
+    policy = replace(INFLECTING, reordered_most_queries=10.0, other_known_factor=1.0)
+    counts = {"bolso bandolera": 19, "bañador": 4, "traje bañador": 2}
+    assert found_by(tmp_path, counts, "bañ", policy)[-1] == "bolso bandolera"
+    assert found_by(tmp_path, counts, "ban", policy)[0] == "bolso bandolera"
 
 
 def test_a_small_site_learns_how_its_words_are_inflected() -> None:
@@ -375,7 +404,9 @@ def test_a_mistyped_word_is_found_elsewhere_too(tmp_path: Path) -> None:
 
 
 WORDS = st.lists(
-    st.sampled_from(["a", "ab", "b", "ba", "c", "cab", "á", "a-b", "-", "한", "b_a", "_", "c’b", "a'", "cabs", "abas"]),
+    st.sampled_from(
+        ["a", "ab", "b", "ba", "c", "cab", "á", "a-b", "-", "한", "b_a", "_", "c’b", "a'", "cabs", "abas", "cabba"],
+    ),
     min_size=1,
     max_size=4,
 ).map(" ".join)
@@ -392,6 +423,7 @@ WORDS = st.lists(
     inside=st.sampled_from([0.0, 100.0]),
     folds=st.booleans(),
     least=st.sampled_from([0.0, 1e-12]),  # with the second, spellings that differ in accents are one
+    inflected=st.sampled_from([0.0, 1.0]),
 )
 def test_the_engine_equals_the_plain_pipeline(
     tmp_path_factory: pytest.TempPathFactory,
@@ -404,15 +436,18 @@ def test_the_engine_equals_the_plain_pipeline(
     inside: float,
     folds: bool,
     least: float,
+    inflected: float,
 ) -> None:
     policy = replace(UNBOUNDED, reordered_most_checked=checked, reordered_most_begun=2.0, reordered_count=4.0)
     policy = replace(policy, reordered_fewest_characters=fewest, reordered_most_queries=goes_on)
     policy = replace(policy, inside_most_queries=inside, inside_fewest_typed=1.0, inside_fewest_before=1.0)
     policy = replace(policy, folded_most_queries=0.0)  # so that other spellings are found by this alone
-    toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy)
+    policy = replace(policy, reordered_inflected=inflected, inside_fewest_ending=2.0)
+    endings = (("", "a"), ("s", ""), ("b", "ba"))
+    toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy, endings=endings)
     path = write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy)
     order = PlainOrder(counts, policy, fewest=FEWEST, most=most)
-    plain = replace(plain_over_memory(path, counts, policy), other_order=order)
+    plain = replace(plain_over_memory(path, counts, policy), other_order=order, endings=endings)
     options = SearchOptions(order=Order.ANY, min_probability=least, count=30, beam=30, fold=folds)
     found, expected = load(path, cache=False).complete(typed, options), plain.complete(typed, options)
     reordered = [each for each in expected if not each.text.startswith(typed)]

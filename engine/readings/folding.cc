@@ -34,11 +34,13 @@ bool lacks_signs(std::string_view form, std::string_view typed) { return signs_i
 
 }  // namespace
 
+bool lacks_marks(std::string_view text, std::string_view typed) { return marks_in(text) < marks_in(typed); }
+
 double log_folded(std::string_view text, std::string_view typed, const Policy& policy) {
   const bool composing =
       ends_in_hangul(typed) && text.starts_with(typed.substr(0, previous_character(typed, typed.size())));
   if (composing) return policy.composing_log_probability;
-  return marks_in(text) < marks_in(typed) ? policy.unfolded_log_probability : policy.folded_log_probability;
+  return lacks_marks(text, typed) ? policy.unfolded_log_probability : policy.folded_log_probability;
 }
 
 WrittenForms::WrittenForms(const ModelFile& file) : words_(file, "words.filter") {

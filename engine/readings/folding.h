@@ -13,6 +13,9 @@
 
 namespace halfword {
 
+/// Whether a text lacks accents, or signs such as apostrophes, that were typed.
+bool lacks_marks(std::string_view text, std::string_view typed);
+
 /// log p(typed | text) where both have the same key as far as was typed: in Hangul, whose last syllable may be half
 /// typed, or in any other script, whose accents and signs were left out.
 double log_folded(std::string_view text, std::string_view typed, const Policy& policy);

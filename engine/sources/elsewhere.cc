@@ -1,9 +1,11 @@
 #include "sources/elsewhere.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
+#include "readings/folding.h"
 #include "sources/inside_words.h"
 #include "store/current_queries.h"
 #include "text/fold.h"
@@ -42,6 +44,10 @@ class Elsewhere::Search {
     add(find_inside(queries_, text, policy_, folds_));
     if (inflects_) add_joined(text);
     if (found_.empty()) add_written_otherwise(text);
+    for (FoundQuery& each : found_) {
+      const std::string_view matched = std::string_view(each.text).substr(0, each.matched);
+      if (lacks_marks(matched, text)) each.weight *= std::exp(policy_.unfolded_log_probability);
+    }
     count_now(current_, live, found_);
     keep_best(found_, static_cast<std::size_t>(policy_.reordered_count));
     return std::move(found_);
@@ -98,7 +104,10 @@ class Elsewhere::Search {
     std::vector<std::string> others = in_other_number(text);
     if (std::optional<std::string> plural = changed_plural(text)) others.push_back(std::move(*plural));
     for (const std::string& other : others) add_as_written(other);
-    if (endings_ != nullptr) add_inflected(text);
+    const std::string singular = singular_before(text);
+    if (singular == text) return;
+    add_as_written(singular);
+    for (const std::string& whole : singular_forms(singular)) add_with_whole_words(whole);
   }
 
   /// Queries that have the words of a text with one of them in another form, as the log inflects its words.
@@ -133,13 +142,17 @@ class Elsewhere::Search {
   }
 
   /// Queries that go on from a text whose last space was typed too early, or, where the policy looks at such and no
-  /// query goes on from what was typed, from the text without the ending of a word: `schulen` finds `volkshochschule`.
+  /// query goes on from what was typed, have its words in another form, or the text without the ending of a word
+  /// (`schulen` finds `volkshochschule`), or words that begin as its words do (`comp sci`).
   void add_written_otherwise(const std::string& text) {
     if (text.ends_with(' ')) add_begun(text.substr(0, text.size() - 1), text.size() - 1);
     if (other_order_ == nullptr || !inflects_ || goes_on(text)) return;
+    const bool is_query = current_.count_of(text, 0, current_.size()).count > 0.0;  // then it may be all that is meant
+    if (endings_ != nullptr && found_.empty() && !is_query) add_inflected(text);
     for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending)) {
       if (found_.empty()) add_with_whole_words(stem);
     }
+    if (found_.empty()) add(other_order_->find_abbreviated(text, policy_, folds_));
   }
 
   const Popular& queries_;

@@ -21,6 +21,10 @@ void split_words(std::string_view text, std::vector<std::string_view>& parts) {
   }
 }
 
+constexpr std::size_t shortest_abbreviation = 3;  // bytes
+
+bool is_too_short(std::string_view word) { return word.size() < shortest_abbreviation; }
+
 }  // namespace
 
 void keep_best(std::vector<FoundQuery>& found, std::size_t most) {
@@ -63,8 +67,10 @@ class OtherOrder::Words {
   std::span<const std::string_view> compared() const { return compared_; }
 
   /// How many bytes of the text stand for the typed words, each of which takes one word of it; none if one is missing.
-  /// The last one stands for a word that begins so, unless it has ended. No words are left afterwards.
-  std::optional<std::size_t> matched(std::span<const std::string_view> whole, std::string_view begun, bool ended) {
+  /// The last one stands for a word that begins so, unless it has ended; so do all if they are abbreviated. No words
+  /// are left afterwards.
+  std::optional<std::size_t> matched(std::span<const std::string_view> whole, std::string_view begun, bool ended,
+                                     bool abbreviated) {
     std::size_t matched = 0;
     const auto use = [&](const auto& fits) {
       const auto found = std::find_if(compared_.begin(), compared_.end(), fits);
@@ -76,7 +82,8 @@ class OtherOrder::Words {
     };
     for (const std::string_view wanted : whole) {
       if (wanted.empty()) continue;  // a hyphen between spaces
-      if (!use([&](std::string_view word) { return word == wanted; })) return std::nullopt;
+      const auto fits = [&](std::string_view word) { return abbreviated ? word.starts_with(wanted) : word == wanted; };
+      if (!use(fits)) return std::nullopt;
     }
     const auto fits = [&](std::string_view word) { return ended ? word == begun : word.starts_with(begun); };
     if (!use([&](std::string_view word) { return !word.empty() && fits(word); })) return std::nullopt;
@@ -129,6 +136,17 @@ class OtherOrder::Finder {
     wanted_.take_typed(typed, folds);
   }
 
+  std::vector<FoundQuery> find_abbreviated() {
+    if (begun_.empty() || whole_.empty() || std::any_of(whole_.begin(), whole_.end(), is_too_short)) return {};
+    abbreviated_ = true;
+    std::string_view longest = begun_;
+    for (const std::string_view word : whole_) longest = word.size() > longest.size() ? word : longest;
+    const auto most = static_cast<std::size_t>(policy_.reordered_most_begun);
+    for (const std::size_t word : parts_.words_.best_of(longest, most)) look_at(word);
+    keep_best(found_, static_cast<std::size_t>(policy_.reordered_count));
+    return std::move(found_);
+  }
+
   std::vector<FoundQuery> find() {
     if (begun_.empty()) return {};
     const std::optional<std::size_t> rarest = rarest_word();
@@ -169,7 +187,7 @@ class OtherOrder::Finder {
       if (text_.starts_with(typed_) || (ended_ && text_ == typed_.substr(0, typed_.size() - 1))) continue;
       words_.take_query(text_, folds_);
       const std::span<const std::string_view> wanted = wanted_.compared();
-      const auto matched = words_.matched(wanted.first(whole_.size()), wanted[whole_.size()], ended_);
+      const auto matched = words_.matched(wanted.first(whole_.size()), wanted[whole_.size()], ended_, abbreviated_);
       if (matched) found_.push_back({text_, static_cast<double>(parts_.queries_.logged_at(place)), *matched});
     }
   }
@@ -190,6 +208,7 @@ class OtherOrder::Finder {
   std::vector<std::string_view> whole_;  // its words
   std::string_view begun_;               // and the last one, by its beginning
   bool ended_ = false;                   // or whole
+  bool abbreviated_ = false;             // all are words by their beginnings
   Words wanted_;                         // what those of a query are compared with
   std::string text_;                     // of the query that is checked
   Words words_;                          // and its words
@@ -223,6 +242,10 @@ std::vector<std::size_t> OtherOrder::places_of(std::size_t word) const {
     step = shift = 0;
   }
   return places;
+}
+
+std::vector<FoundQuery> OtherOrder::find_abbreviated(std::string_view typed, const Policy& policy, bool folds) const {
+  return Finder(*this, typed, policy, folds).find_abbreviated();
 }
 
 bool OtherOrder::holds(std::string_view word) const {

@@ -41,6 +41,9 @@ class OtherOrder {
   /// of a word are the same one.
   std::vector<FoundQuery> find(std::string_view typed, const Policy& policy, bool folds) const;
 
+  /// The same of a text whose words are all abbreviated: each stands for a word that begins so (`comp sci`).
+  std::vector<FoundQuery> find_abbreviated(std::string_view typed, const Policy& policy, bool folds) const;
+
   /// Whether queries of several words hold a word.
   bool holds(std::string_view word) const;
 

@@ -19,18 +19,21 @@ class Endings {
   /// The other forms that a word may have, in the order of the pairs.
   std::vector<std::string> forms_of(std::string_view word) const;
 
+  /// A text with two words or more in another form, the same for all, in the order of the pairs.
+  std::vector<std::string> all_in_one_form(std::string_view text) const;
+
  private:
   std::vector<std::pair<std::string_view, std::string_view>> pairs_;  // an ending, and the one in its place
 };
 
-/// The texts with one word in another form: those before the last, and the last.
+/// The texts with one word in another form: those before the last, and the last, alone or with all others.
 struct OtherForms {
   std::vector<std::string> inner;
   std::vector<std::string> last;
 };
 
 /// A text with each of its words in the other forms that it may have; of the words before the last only in those that
-/// `is_word` knows.
+/// `is_word` knows. And with all words that may have it in the same form: `scarpa nera` for `scarpe nere`.
 template <typename IsWord>
 OtherForms other_forms(std::string_view text, const Endings& endings, const IsWord& is_word) {
   OtherForms forms;
@@ -42,9 +45,11 @@ OtherForms other_forms(std::string_view text, const Endings& endings, const IsWo
       (last ? forms.last : forms.inner)
           .push_back(std::string(text.substr(0, begin)).append(form).append(text.substr(end)));
     }
-    if (last) return forms;
+    if (last) break;
     begin = end + 1;
   }
+  for (std::string& each : endings.all_in_one_form(text)) forms.last.push_back(std::move(each));
+  return forms;
 }
 
 }  // namespace halfword

@@ -72,4 +72,15 @@ std::vector<std::string> in_other_number(std::string_view text) {
   return texts;
 }
 
+std::string singular_before(std::string_view text) {
+  std::string singular;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = text.find(' ', begin)) != std::string_view::npos; begin = end + 1) {
+    std::string word(text.substr(begin, end - begin));
+    make_singular(word);
+    singular.append(word).push_back(' ');
+  }
+  return singular.append(text.substr(begin));
+}
+
 }  // namespace halfword

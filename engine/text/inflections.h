@@ -24,4 +24,7 @@ std::vector<std::string> without_endings(std::string_view text, double fewest);
 /// The texts with one of the words before the last in the other number: `courses psychology` for `course psychology`.
 std::vector<std::string> in_other_number(std::string_view text);
 
+/// A text with all words before the last in the singular: `vestido negros` for `vestidos negros`.
+std::string singular_before(std::string_view text);
+
 }  // namespace halfword

@@ -51,6 +51,10 @@ def prepare(
         if Problem.UTF8 in funnel.broken:
             broken = f"{funnel.broken[Problem.UTF8]:,}"
             console.print(f"{broken} rows are not UTF-8; read another encoding with --encoding, such as latin-1")
+        if funnel.too_short and options.min_length > 2:
+            console.print(
+                f"{funnel.too_short:,} rows are too short; --min-length 2 keeps those of two letters, such as hr"
+            )
         if funnel.personal:
             alone = f"{funnel.personal:,} rows hold nothing but numbers of six digits or more, or addresses"
             console.print(f"{alone}, which may be personal; --keep-personal keeps them, such as part numbers")

@@ -5,16 +5,19 @@ They have its words in another order or in another form (`reference_order.py`), 
 been typed too early, or, in small sites, a word may have another ending. `counts` has the live changes.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from halfword.core.folding import fold
 from halfword.core.policy import Policy
+from halfword.search.reference_folding import lacks_marks
 from halfword.search.reference_inflections import (
     changed_plural,
     in_other_number,
     other_forms,
+    singular_before,
     singular_forms,
     without_endings,
 )
@@ -50,9 +53,14 @@ class PlainElsewhere:
         if not any(way.found for way in ways):
             ways = self._written_otherwise(text)
         known = {query: max(way.found.get(query, 0) for way in ways) for way in ways for query in way.found}
-        weight = {query: max(way.weight for way in ways if query in way.found) for query in known}
+        weight = {query: max(self._weight(way, query, text) for way in ways if query in way.found) for query in known}
         best = sorted(known, key=lambda query: (-self.counts[query] * weight[query], query.encode()))
         return {query: known[query] for query in best[: int(self.policy.reordered_count)]}, weight
+
+    def _weight(self, way: Way, query: str, text: str) -> float:
+        """Return how much each time counts that a query was typed which was found in some way."""
+        unmarked = lacks_marks(query[: way.found[query]], text)
+        return way.weight * (math.exp(self.policy.unfolded_log_probability) if unmarked else 1.0)
 
     @property
     def _inflects(self) -> bool:
@@ -69,11 +77,18 @@ class PlainElsewhere:
                 ways += self._with_whole_words(singular, self.other_order)
             for other in self._in_other_number(text):
                 ways += self._as_written(other)
-            if self._inflects:
-                inner, last = other_forms(text, self.endings, self.other_order.holds)
-                ways += [way for other in inner for way in self._as_written(other)]
-                ways += [way for other in last for way in self._with_whole_words(other, self.other_order)]
+            if self._inflects and (singular := singular_before(text)) != text:
+                ways += self._as_written(singular)
+                ways += [
+                    way for each in singular_forms(singular) for way in self._with_whole_words(each, self.other_order)
+                ]
         return ways
+
+    def _inflected(self, text: str, other_order: PlainOrder) -> list[Way]:
+        """Return queries that have the words of a text with one of them, or all, in another form."""
+        inner, last = other_forms(text, self.endings, other_order.holds)
+        ways = [way for other in inner for way in self._as_written(other)]
+        return ways + [way for other in last for way in self._with_whole_words(other, other_order)]
 
     def _inside(self, text: str, *, ending: bool = False) -> Found:
         return find_inside(self.counts, text, self.policy, folds=self.folds, ending=ending)
@@ -107,12 +122,22 @@ class PlainElsewhere:
     def _written_otherwise(self, text: str) -> list[Way]:
         """Return queries without a space that was typed too early.
 
-        In small sites also those without the ending of a word, if no query goes on from what was typed.
+        In small sites, if no query goes on from what was typed, also those with other forms of its words, else those
+        without the ending of a word, else those whose words begin as all of its words do.
         """
         ways = [Way(self._going_on(text[:-1]))] if text.endswith(" ") else []
-        if self.other_order is not None and self._inflects and not self._going_on(text):
-            for stem in without_endings(text, self.policy.inside_fewest_ending):
-                ways += [] if any(way.found for way in ways) else self._with_whole_words(stem, self.other_order)
+        if self.other_order is None or not self._inflects or self._going_on(text):
+            return ways
+
+        def is_found() -> bool:
+            return any(way.found for way in ways)
+
+        if not is_found() and text not in self.counts:  # a whole query may be all that is meant
+            ways += self._inflected(text, self.other_order)
+        for stem in without_endings(text, self.policy.inside_fewest_ending):
+            ways += [] if is_found() else self._with_whole_words(stem, self.other_order)
+        if not is_found():
+            ways.append(Way(self.other_order.find(text, folds=self.folds, abbreviated=True)))
         return ways
 
     def _going_on(self, begun: str) -> Found:

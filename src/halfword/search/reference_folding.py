@@ -44,7 +44,12 @@ def log_folded(text: str, typed: str, policy: Policy) -> float:
     """Return log p(typed | a query that begins with this text) of two texts with the same key."""
     if is_hangul(typed[-1]) and text.startswith(typed[:-1]):
         return policy.composing_log_probability
-    return policy.unfolded_log_probability if _marks(text) < _marks(typed) else policy.folded_log_probability
+    return policy.unfolded_log_probability if lacks_marks(text, typed) else policy.folded_log_probability
+
+
+def lacks_marks(text: str, typed: str) -> bool:
+    """Tell whether a text lacks accents, or signs such as apostrophes, that were typed."""
+    return _marks(text) < _marks(typed)
 
 
 def _marks(text: str) -> int:

@@ -69,6 +69,16 @@ def in_other_number(text: str) -> list[str]:
     return [" ".join([*words[:place], other, *text.split(" ")[place + 1 :]]) for place, other in enumerate(others)]
 
 
+def singular_before(text: str) -> str:
+    """Return a text with all words before the last in the singular.
+
+    >>> singular_before("vestidos negros"), singular_before("news")
+    ('vestido negros', 'news')
+    """
+    *before, last = text.split(" ")
+    return " ".join([*map(make_singular, before), last])
+
+
 def forms_of(word: str, endings: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the other forms that a word may have, if endings take turns.
 
@@ -76,18 +86,21 @@ def forms_of(word: str, endings: Sequence[tuple[str, str]]) -> Iterator[str]:
     (['medici', 'medica'], [])
     """
     for ending, other in endings:
-        stem = word.removesuffix(ending)
-        if word.endswith(ending) and len(stem.encode()) >= _SHORTEST_STEM:
-            yield stem + other
+        if _may_end(word, ending):
+            yield word.removesuffix(ending) + other
 
 
 def other_forms(
     text: str, endings: Sequence[tuple[str, str]], is_word: Callable[[str], bool]
 ) -> tuple[list[str], list[str]]:
-    """Return the texts with one word in another form, first those before the last, which must be words, then the last.
+    """Return the texts with one word in another form: those before the last, which must be words, and the last.
+
+    With the latter are those with all words that may have it in the same form.
 
     >>> other_forms("bando conc", [("o", "i"), ("c", "")], {"bandi"}.__contains__)
     (['bandi conc'], ['bando con'])
+    >>> other_forms("scarpe nere", [("e", "a")], set().__contains__)
+    ([], ['scarpe nera', 'scarpa nera'])
     """
     *before, last = words = text.split(" ")
     inner = [
@@ -96,7 +109,16 @@ def other_forms(
         for form in forms_of(word, endings)
         if is_word(form)
     ]
-    return inner, [" ".join([*before, form]) for form in forms_of(last, endings)]
+    together = []
+    for ending, other in endings:
+        changed = [word.removesuffix(ending) + other if _may_end(word, ending) else word for word in words]
+        if sum(_may_end(word, ending) for word in words) > 1:
+            together.append(" ".join(changed))
+    return inner, [*(" ".join([*before, form]) for form in forms_of(last, endings)), *together]
+
+
+def _may_end(word: str, ending: str) -> bool:
+    return word.endswith(ending) and len(word.removesuffix(ending).encode()) >= _SHORTEST_STEM
 
 
 def _is_long(word: str) -> bool:

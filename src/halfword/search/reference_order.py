@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from halfword.core.folding import SIGNS, fold
 from halfword.core.policy import Policy
 
+_SHORTEST_ABBREVIATION = 3  # bytes
 _WORD = re.compile("[^ _]+")
 _PART = re.compile(f"[^ _{''.join(map(re.escape, sorted(SIGNS)))}]+")
 
@@ -53,26 +54,35 @@ class PlainOrder:
             often.update(dict.fromkeys(keys_of(query), counts[query]))
         self._held = {word: number for word, number in held.items() if often[word] >= fewest}
 
-    def find(self, prefix: str, *, folds: bool = True) -> dict[str, int]:
-        """Return queries with all words of a prefix, and how many characters of each stand for them."""
+    def find(self, prefix: str, *, folds: bool = True, abbreviated: bool = False) -> dict[str, int]:
+        """Return queries with all words of a prefix, and how many characters of each stand for them.
+
+        If they are abbreviated, each stands for a word that begins so; then all before the last have three bytes.
+        """
         *whole, begun = prefix.replace("_", " ").split(" ")
         ended = not begun and bool(whole)  # a space after the last word: it is whole, too
         if ended:
             *whole, begun = whole
         keys = [key for word in whole if (key := fold(word))]  # of a hyphen between spaces there is none
-        if not fold(begun) or (whole and not keys) or any(key not in self._held for key in keys):
+        if not fold(begun) or (whole and not keys):
             return {}
-        rarest = min(keys, key=lambda word: self._held[word], default=None)
+        longest = max([begun, *whole], key=lambda word: len(fold(word).encode()))
+        if abbreviated:
+            if not whole or any(len(fold(word).encode()) < _SHORTEST_ABBREVIATION for word in whole):
+                return {}
+        elif any(key not in self._held for key in keys):
+            return {}
+        rarest = None if abbreviated else min(keys, key=lambda word: self._held[word], default=None)
         looked_at = self._listed(rarest) if rarest else []
         if rarest is None or len(looked_at) < self._held[rarest]:
-            words = [word for word in self._held if word.startswith(fold(begun))]
+            words = [word for word in self._held if word.startswith(fold(longest if abbreviated else begun))]
             words.sort(key=lambda word: (-self._held[word], word.encode()))
             for word in words[: int(self._policy.reordered_most_begun)]:
                 looked_at += self._listed(word)
         looked_at = looked_at[: int(self._policy.reordered_most_checked)]
         typed = prefix[:-1] if ended else prefix
         others = [query for query in looked_at if not query.startswith(prefix) and query != typed]
-        matched = {query: _matched(query, whole, begun, ended=ended, folds=folds) for query in others}
+        matched = {query: _matched(query, whole, begun, ended, folds, abbreviated) for query in others}
         found = sorted((query for query in matched if matched[query]), key=self._by_count)
         return {query: matched[query] for query in found[: int(self._policy.reordered_count)]}
 
@@ -89,15 +99,16 @@ class PlainOrder:
         return -self._counts[query], query.encode()
 
 
-def _matched(query: str, whole: list[str], begun: str, *, ended: bool, folds: bool) -> int:
+def _matched(query: str, whole: list[str], begun: str, ended: bool, folds: bool, abbreviated: bool) -> int:
     """Return where the last typed word ends in a query; 0 if a word is missing."""
     spelled = fold if folds else str
     free, end = [(spelled(word), end) for word, end in words_with_ends(query)], 0
     for number, wanted in enumerate(map(spelled, [*whole, begun])):
         if not wanted:
             continue
-        last = number == len(whole) and not ended
-        place = next((place for place in free if place[0] == wanted or (last and place[0].startswith(wanted))), None)
+        is_begun = (number == len(whole) and not ended) or (number < len(whole) and abbreviated)
+        fits = [place for place in free if place[0] == wanted or (is_begun and place[0].startswith(wanted))]
+        place = next(iter(fits), None)
         if place is None:
             return 0
         free.remove(place)
