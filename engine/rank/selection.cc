@@ -96,8 +96,8 @@ class Admission {
     for (std::size_t place = 0; place < ranked_.scores.size(); ++place) {
       const Proposal& each = list[place];
       if (is_found_elsewhere(each)) words_are_known_ = ranked_.companions != nullptr;
-      const bool may_be_shown = each.count > 0.0 && !std::isnan(ranked_.scores[place]) && likely(place);
-      if (shows_once_ && may_be_shown) known_.add(each.text, each.count);
+      if (!shows_once_ || each.count <= 0.0 || std::isnan(ranked_.scores[place])) continue;
+      if (likely(place)) known_.add(each.text, each.count);
     }
     if (everything_) return;
     const PrefixFacts& facts = ranked_.proposals.facts;
