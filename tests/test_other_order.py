@@ -442,7 +442,7 @@ def test_the_engine_equals_the_plain_pipeline(
     policy = replace(policy, reordered_fewest_characters=fewest, reordered_most_queries=goes_on)
     policy = replace(policy, inside_most_queries=inside, inside_fewest_typed=1.0, inside_fewest_before=1.0)
     policy = replace(policy, folded_most_queries=0.0)  # so that other spellings are found by this alone
-    policy = replace(policy, reordered_inflected=inflected, inside_fewest_ending=2.0)
+    policy = replace(policy, reordered_inflected=inflected, inside_fewest_ending=2.0, abbreviated_fewest_typed=2.0)
     endings = (("", "a"), ("s", ""), ("b", "ba"))
     toy = Toy(parts=("popular", "ngram"), counts=counts, order=most, policy=policy, endings=endings)
     path = write_toy(tmp_path_factory.mktemp("plain") / "toy.halfword", toy)

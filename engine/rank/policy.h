@@ -82,6 +82,7 @@ struct Policy {
   double inside_fewest_ending{};
   double inside_fewest_before{};
   double inside_factor{};
+  double abbreviated_fewest_typed{};
   double other_known_factor{};
   // Chinese by its pinyin.
   double pinyin_most_queries{};

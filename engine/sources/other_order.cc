@@ -21,10 +21,6 @@ void split_words(std::string_view text, std::vector<std::string_view>& parts) {
   }
 }
 
-constexpr std::size_t shortest_abbreviation = 3;  // bytes
-
-bool is_too_short(std::string_view word) { return word.size() < shortest_abbreviation; }
-
 }  // namespace
 
 void keep_best(std::vector<FoundQuery>& found, std::size_t most) {
@@ -137,7 +133,10 @@ class OtherOrder::Finder {
   }
 
   std::vector<FoundQuery> find_abbreviated() {
-    if (begun_.empty() || whole_.empty() || std::any_of(whole_.begin(), whole_.end(), is_too_short)) return {};
+    const auto is_short = [&](std::string_view word) {
+      return static_cast<double>(word.size()) < policy_.abbreviated_fewest_typed;
+    };
+    if (begun_.empty() || whole_.empty() || std::any_of(whole_.begin(), whole_.end(), is_short)) return {};
     abbreviated_ = true;
     std::string_view longest = begun_;
     for (const std::string_view word : whole_) longest = word.size() > longest.size() ? word : longest;

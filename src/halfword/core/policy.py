@@ -100,6 +100,8 @@ class Policy:
     inside_fewest_before: float = 3.0  # and bytes of the word that must be before them (by reading, not measured)
     inside_factor: float = 0.1  # how much one that has the typed letters inside a word counts beside one that has words
     # (by reading: `mission` is seldom meant for `permissions`)
+    abbreviated_fewest_typed: float = 3.0  # bytes of each word before the last that may stand for one that begins so
+    # (small sites; by reading)
     other_known_factor: float = 0.05  # how much one that does not go on from the text counts beside one that does
     # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
     # meant, not how it was typed).
@@ -227,6 +229,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "inside_fewest_ending": (1.0, 1000.0),
     "inside_fewest_before": (1.0, 1000.0),
     "inside_factor": (1e-6, 1.0),
+    "abbreviated_fewest_typed": (1.0, 1e6),
     "other_known_factor": (1e-6, 1.0),
     "pinyin_most_queries": _COUNT,
     "pinyin_log_probability": (-30.0, 0.0),

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from halfword.core.folding import SIGNS, fold
 from halfword.core.policy import Policy
 
-_SHORTEST_ABBREVIATION = 3  # bytes
 _WORD = re.compile("[^ _]+")
 _PART = re.compile(f"[^ _{''.join(map(re.escape, sorted(SIGNS)))}]+")
 
@@ -57,7 +56,7 @@ class PlainOrder:
     def find(self, prefix: str, *, folds: bool = True, abbreviated: bool = False) -> dict[str, int]:
         """Return queries with all words of a prefix, and how many characters of each stand for them.
 
-        If they are abbreviated, each stands for a word that begins so; then all before the last have three bytes.
+        If they are abbreviated, each stands for a word that begins so; then all before the last must not be too short.
         """
         *whole, begun = prefix.replace("_", " ").split(" ")
         ended = not begun and bool(whole)  # a space after the last word: it is whole, too
@@ -68,7 +67,8 @@ class PlainOrder:
             return {}
         longest = max([begun, *whole], key=lambda word: len(fold(word).encode()))
         if abbreviated:
-            if not whole or any(len(fold(word).encode()) < _SHORTEST_ABBREVIATION for word in whole):
+            fewest = self._policy.abbreviated_fewest_typed
+            if not whole or any(len(fold(word).encode()) < fewest for word in whole):
                 return {}
         elif any(key not in self._held for key in keys):
             return {}
