@@ -125,17 +125,15 @@ class Policy:
     # reads oddly
     odd_ending: float = 0.05  # a word joins others if it ends less than this share of the queries that hold it
     often_typed: float = 5.0  # what was typed so often is shown, even if it is nearly a duplicate of what is shown,
-    often_typed_share: float = 0.2  # and was typed so often for each time that this was (by reading); what is nearly a
-    # duplicate of a whole typed query must have been typed so often for each time that this was
+    often_typed_share: float = 0.2  # and was typed so often for each time that this was (by reading). The same
+    # holds for near-duplicates of a known query that was typed whole.
     known_typed: float = 5.0  # what was typed so often and is no correction is shown, even if it is
     # unlikely; in a log of few queries once: whoever has few misses each of them
     new_after_whole: float = 1e9  # times that something new is expected to go on from a known query that was typed
     # whole, beside the times that nothing was: what nobody typed must be that much likelier to be shown; fitted
-    shown_once: float = (
-        0.0  # 1: what nobody typed is not shown if it is nearly what was typed, has the words of a known
-    )
-    # query or begins one, or goes on from an unknown word where known queries are found; and what differs in spaces or
-    # in the order of its words is shown once, as most people type it
+    shown_once: float = 0.0  # 1: what nobody typed is not shown if it is nearly what was typed, has the words of a
+    # known query or begins one, or goes on from an unknown word where known queries are found. And what differs in
+    # spaces or in the order of its words is shown once, as most people type it.
     counts_believed: float = NEVER_BELIEVED  # typed so often on average, known queries share what the ranker gives them
     # half by their counts; fitted rankers know better, but those of few queries do not
 
