@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from halfword import Dataset, load, train
 from halfword.core.card import Card
@@ -101,18 +103,27 @@ def test_completions_are_shown_so(data: Dataset, tmp_path: Path) -> None:
 def test_a_word_that_is_nearly_always_written_so_is_in_other_texts_too(tmp_path: Path) -> None:
     counts = {"iphone case": 9, "red iphone": 9, "apple": 5, "apple pie": 5}
     written = {"iphone case": "iPhone case", "red iphone": "red iPhone", "apple": "Apple"}
-    arrays = learn_displays(counts, written)
+    arrays = learn_displays(counts, sorted(written.items()))
     assert "display.word.form" in arrays
     assert arrays["display.word.form"].data == b"iPhone"
 
 
+@given(st.dictionaries(st.sampled_from(["a", "ab", "b é", "b", "é a", "c"]), st.integers(1, 9)), st.data())
+def test_forms_are_found_in_whatever_order_queries_lie(counts: dict[str, int], draw: st.DataObject) -> None:
+    written = draw.draw(st.dictionaries(st.sampled_from(["a", "a b", "ab", "b", "é a"]), st.just("")))
+    written = {query: query.upper() for query in written}
+    arrays = learn_displays(counts, sorted(written.items()))
+    expected = "".join(form for query, form in sorted(written.items()) if query in counts)
+    assert (bytes(arrays["display.query.form"].data).decode() if arrays else "") == expected
+
+
 def test_a_form_of_another_length_or_of_another_text_is_left_out() -> None:
-    assert learn_displays({"fish": 3}, {"fish": "ﬁsh"}) == {}
-    assert learn_displays({"izmir": 3}, {"izmir": "Ismir"}) == {}
+    assert learn_displays({"fish": 3}, {"fish": "ﬁsh"}.items()) == {}
+    assert learn_displays({"izmir": 3}, {"izmir": "Ismir"}.items()) == {}
 
 
 def test_a_capital_with_a_dot_is_shown() -> None:
-    assert learn_displays({"izmir": 3}, {"izmir": "İzmir"})["display.query.form"].data == "İzmir".encode()
+    assert learn_displays({"izmir": 3}, {"izmir": "İzmir"}.items())["display.query.form"].data == "İzmir".encode()
 
 
 def test_a_blocklist_sees_the_text(data: Dataset, tmp_path: Path) -> None:
@@ -124,7 +135,7 @@ def test_a_blocklist_sees_the_text(data: Dataset, tmp_path: Path) -> None:
 
 def test_the_server_answers_with_both(tmp_path: Path) -> None:
     path = tmp_path / "m.halfword"
-    arrays = popular_arrays({"new york": 3}) | learn_displays({"new york": 3}, {"new york": "New York"})
+    arrays = popular_arrays({"new york": 3}) | learn_displays({"new york": 3}, {"new york": "New York"}.items())
     write_model(path, arrays, Card(profile="default"))
     (row,) = client_for(path).ask("GET /complete?q=new+y").json["completions"]
     assert (row["text"], row["display"]) == ("new york", "New York")

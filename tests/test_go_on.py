@@ -13,6 +13,7 @@ from halfword.core.model_file import read_header
 from halfword.core.progress import Event
 from halfword.core.verify import read_arrays
 from halfword.data.dataset import open_dataset
+from halfword.data.query_table import QueryTable
 from halfword.training.network.go_on import mixed
 from halfword.training.network.options import checkpoint_path
 from halfword.training.options import NO_BACKGROUND, TrainOptions
@@ -65,13 +66,14 @@ def test_a_training_that_is_stopped_among_the_newest_rows_is_resumed(tmp_path: P
 
 
 def test_as_many_old_rows_as_new_ones_are_read_again() -> None:
-    train = {f"old {number}": 10 for number in range(1000)}
-    counts = mixed({"new": 500, "old 1": 500}, train, seed=0)
+    train = QueryTable.of({f"old {number}": 10 for number in range(1000)})
+    counts = mixed(QueryTable.of({"new": 500, "old 1": 500}), train, seed=0)
     assert counts["new"] == 500
     assert counts["old 1"] >= 500
     assert 1900 < sum(counts.values()) < 2100
-    assert mixed({"new": 9}, {"old": 3}, seed=0) == {"old": 3, "new": 9}
-    assert mixed({"new": 500}, train, seed=0) == mixed({"new": 500}, train, seed=0)
+    new = QueryTable.of({"new": 9})
+    assert mixed(new, QueryTable.of({"old": 3}), seed=0) == {"old": 3, "new": 9}
+    assert list(mixed(new, train, seed=0).items()) == list(mixed(new, train, seed=0).items())
 
 
 def test_a_network_without_validation_rows_keeps_its_last_epoch(tmp_path: Path, data: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from halfword.core.model_file import read_header
 from halfword.core.policy import Policy
+from halfword.data.sessions import TypedRow
 from halfword.training import network_reading
 from halfword.training.network_reading import CHOICES, fit_network_reading
 from tests.toy import SHOWS_ALL, Toy, write_toy
@@ -15,10 +16,10 @@ from tests.toy import SHOWS_ALL, Toy, write_toy
 pytestmark = pytest.mark.engine
 
 PARTS = ("popular", "ngram", "network")
-ROWS = [f"{one}{two} {one}ab" for one in "abcd" for two in "abcd"] * 20
+ROWS = [TypedRow(f"{one}{two} {one}ab") for one in "abcd" for two in "abcd"] * 20
 
 
-def fitted(path: Path, rows: list[str], network_weight: float) -> float:
+def fitted(path: Path, rows: list[TypedRow], network_weight: float) -> float:
     def write(policy: Policy) -> Path:
         weights = {"mixture.network_weight": [network_weight] * 32}
         return write_toy(path, Toy(parts=PARTS, spread=0.7, policy=policy, arrays=weights))

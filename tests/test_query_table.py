@@ -1,10 +1,14 @@
 """A table of queries is a mapping in columns, and what the engine learns from it is what plain Python learns."""
 
 import random
+from hashlib import blake2b
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from halfword.core.filters import SHIPPED, Blocklist, read_blocklist
+from halfword.data.digest import split_digest
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 from halfword.training.channel import are_alike
@@ -53,8 +57,35 @@ def test_a_table_is_the_mapping_that_it_is_made_of() -> None:
 
 def test_tables_are_summed_with_the_most_typed_query_first() -> None:
     tables = [QueryTable.of(counts) for counts in ({"b": 1, "a": 2}, {}, {"c": 2, "a": 1, "é": 1})]
-    sum_of = QueryTable(*import_engine().sum_tables([table.columns for table in tables]))
-    assert list(sum_of.items()) == [("a", 3), ("c", 2), ("b", 1), ("é", 1)]
+    assert list(QueryTable.sum_of(tables).items()) == [("a", 3), ("c", 2), ("b", 1), ("é", 1)]
+    twice = QueryTable.of([("a", 1), ("b", 1), ("a", 2)])
+    assert list(QueryTable.sum_of([twice]).items()) == [("a", 3), ("b", 1)]
+
+
+@given(st.dictionaries(st.text(min_size=1), st.integers(0, 5)))
+def test_rows_and_queries_equal_lists_of_them(counts: dict[str, int]) -> None:
+    table = QueryTable.of(counts)
+    rows = [query for query, count in counts.items() for _ in range(count)]
+    for stored, listed in ((table.rows, rows), (table.queries, [*counts])):
+        assert stored == listed
+        assert [stored[place] for place in range(-len(listed), len(listed))] == listed * 2
+        assert stored[1:-1] == listed[1:-1]
+        assert list(reversed(stored)) == listed[::-1]
+        assert stored != [*listed, "more"]
+        with pytest.raises(IndexError):
+            stored[len(listed)]
+
+
+@given(st.dictionaries(st.text(min_size=1), st.integers(0, 5)))
+def test_a_digest_does_not_tell_in_which_order_queries_lie(counts: dict[str, int]) -> None:
+    plain = blake2b("".join(f"{query}\t{counts[query]}\n" for query in sorted(counts)).encode(), digest_size=16)
+    assert split_digest(counts) == split_digest(QueryTable.of(counts)) == plain.hexdigest()
+
+
+def test_words_that_few_typed_teach_no_pieces() -> None:
+    counts = {"red shoe": 2, "red hat": 1, "shoe": 1, "ü": 1}
+    assert shared_words(counts, 1) is counts
+    assert shared_words(counts, 3) == {"red": 1, "red shoe": 2, "shoe": 1} | dict.fromkeys("redshoatü", 1)
 
 
 @pytest.mark.parametrize("seed", range(5))

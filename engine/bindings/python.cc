@@ -246,12 +246,6 @@ nb::dict popular_arrays(std::vector<std::pair<std::string, std::uint32_t>> queri
   return named.result();
 }
 
-nb::dict sorted_text_arrays(const std::vector<std::string>& texts) {
-  NamedArrays named;
-  named.add("", build_sorted_texts(std::vector<std::string_view>(texts.begin(), texts.end())));
-  return named.result();
-}
-
 nb::dict word_tree_arrays(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
   NamedArrays named;
   named.add("words.tree.", build_word_tree(words));
@@ -608,8 +602,6 @@ NB_MODULE(_engine, module) {
   module.def(
       "word_filter", [](const std::vector<std::string_view>& words) { return to_bytes(build_word_filter(words)); },
       "words"_a, "The array of a filter that knows these words.");
-  module.def("sorted_text_arrays", &sorted_text_arrays, "texts"_a,
-             "The arrays of texts that are sorted and different.");
   module.def("word_tree_arrays", &word_tree_arrays, "words"_a, "The arrays of a tree of (word, count) pairs.");
   module.def("lexicon_arrays", &lexicon_arrays, "words"_a, "The arrays of a list of these words.");
   module.def(

@@ -140,6 +140,16 @@ nb::dict index_arrays(const nb::tuple& columns, nb::handle order) {
   return named.result();
 }
 
+nb::dict sorted_text_arrays(nb::handle text, nb::handle begin) {
+  const Texts texts(text, begin);
+  const TextColumn column = texts.view();
+  std::vector<std::string_view> views(column.size());
+  for (std::size_t place = 0; place < views.size(); ++place) views[place] = column.at(place);
+  NamedArrays named;
+  named.add("", without_python([&] { return build_sorted_texts(views); }));
+  return named.result();
+}
+
 nb::tuple letter_arrays(const nb::tuple& columns, nb::handle order, nb::handle left_out, double share) {
   const Table table(columns);
   const Buffer places(order);
@@ -242,6 +252,8 @@ void bind_tables(nb::module_& module) {
   module.def("index_arrays", &index_arrays, "table"_a, "order"_a, "The popularity index of a table, also by keys.");
   module.def("letter_arrays", &letter_arrays, "table"_a, "order"_a, "left_out"_a, "share"_a,
              "The queries of a table by their letters, and their frequent domain.");
+  module.def("sorted_text_arrays", &sorted_text_arrays, "text"_a, "begin"_a,
+             "Texts that are sorted and all different, as arrays for a model file.");
   module.def("word_columns", &word_columns, "table"_a, "The words of a table, and what is counted of them.");
   module.def("character_counts", &character_counts, "table"_a, "How often each character was typed.");
   module.def("word_list_arrays", &word_list_arrays, "text"_a, "begin"_a, "marked"_a, "also"_a, "background"_a,

@@ -26,7 +26,7 @@ from halfword.core.errors import DatasetError, OptionError, require
 from halfword.core.progress import Progress, quiet
 from halfword.core.text import DEFAULT, PROFILES, Profile
 from halfword.data.query_table import QueryTable
-from halfword.data.sessions import CONTEXT, TypedRow, TypedRows, with_context
+from halfword.data.sessions import CONTEXT, Sessions, TypedRow, TypedRows, with_context
 
 if TYPE_CHECKING:
     from halfword.data.options import PrepareOptions
@@ -108,10 +108,10 @@ class Dataset(ABC):
         """Return how often each query was typed."""
 
     @abstractmethod
-    def rows(self, split: Split) -> list[str]:
+    def rows(self, split: Split) -> Sequence[str]:
         """Return every query as often as it was typed, in the order in which it is stored."""
 
-    def sessions(self, split: Split) -> list[list[str]]:
+    def sessions(self, split: Split) -> Sequence[list[str]]:
         """Return the sessions of a split, each the queries of one person in their order; none if they are not known.
 
         Where they are known, every row of the split is in one of them.
@@ -132,7 +132,11 @@ class Dataset(ABC):
 
     def displays(self) -> dict[str, str]:
         """Return how most people write a query, for those that they write with capitals."""
-        return {}
+        return dict(self.written_forms())
+
+    def written_forms(self) -> Iterator[tuple[str, str]]:
+        """Yield what `displays` returns, sorted by the bytes of the queries."""
+        return iter(())
 
     def table(self, split: Split) -> QueryTable:
         """Return the counts of a split as a table, which takes far less memory."""
@@ -142,13 +146,17 @@ class Dataset(ABC):
         """Return how often each query of a split may be learned; nothing if the split is empty."""
         return self.counts(split)
 
+    def learnable_table(self, split: Split) -> QueryTable:
+        """Return `learnable` as a table."""
+        return QueryTable.of(self.learnable(split))
+
     def left_out(self) -> dict[str, int]:
         """Return the queries that are not learned since they are likely typing mistakes, with their counts."""
         return {}
 
     def all_table(self) -> QueryTable:
         """Return `all_counts` as a table."""
-        return QueryTable.of(self.all_counts())
+        return QueryTable.sum_of(self.learnable_table(split) for split in Split)
 
     def all_counts(self) -> dict[str, int]:
         """Return how often each query may be learned in all splits together, the most frequent first."""
@@ -195,26 +203,21 @@ class PreparedFolder(Dataset):
         table = self._table(split, "count")
         return table if len(table) else QueryTable.of(self.counts(split))  # which says what is missing
 
-    def all_table(self) -> QueryTable:
-        from halfword import _engine
-
-        tables = [self._learnable_table(split) for split in Split]
-        return QueryTable(*_engine.sum_tables([table.columns for table in tables]))
-
-    def _learnable_table(self, split: Split) -> QueryTable:
+    def learnable_table(self, split: Split) -> QueryTable:
         if self._has_column(LEARN):
             return self._table(split, LEARN)
         if split is Split.TEST and self._leaves_out_rare():
             return QueryTable.of(self.learnable(split))
         return self._table(split, "count")
 
-    def displays(self) -> dict[str, str]:
+    def written_forms(self) -> Iterator[tuple[str, str]]:
         if not self._has_column("display"):
-            return {}
+            return
         with self._readable() as parquet:
             filters = [[("display", "!=", "")]]
             table = parquet.read_table(self.path / QUERIES, columns=["query", "display"], filters=filters)
-        return dict(zip(table["query"].to_pylist(), table["display"].to_pylist(), strict=True))
+        for batch in table.sort_by("query").to_batches():
+            yield from zip(batch["query"].to_pylist(), batch["display"].to_pylist(), strict=True)
 
     def learnable(self, split: Split) -> dict[str, int]:
         if self._has_column(LEARN):
@@ -225,22 +228,19 @@ class PreparedFolder(Dataset):
         known = {**self._read(Split.TRAIN, "count"), **self._read(Split.VALID, "count")}
         return {query: count for query, count in counts.items() if query in known}
 
-    def rows(self, split: Split) -> list[str]:
-        return [query for query, count in self.counts(split).items() for _ in range(count)]
+    def rows(self, split: Split) -> Sequence[str]:
+        return self.table(split).rows
 
-    def sessions(self, split: Split) -> list[list[str]]:
+    def sessions(self, split: Split) -> Sequence[list[str]]:
         if not (self.path / SESSIONS).exists():
             return []
-        with self._readable(SESSIONS) as parquet:
-            filters = [("split", "==", str(split))]
-            table = parquet.read_table(self.path / SESSIONS, columns=["starts", "query"], filters=filters)
-        texts = list(self._read(split, "count"))
-        sessions: list[list[str]] = []
-        for starts, number in zip(table["starts"].to_pylist(), table["query"].to_pylist(), strict=True):
-            if starts or not sessions:
-                sessions.append([])
-            sessions[-1].append(texts[number])
-        return sessions
+        return Sessions.of(self._table(split, "count"), self._own_rows(split))
+
+    def _own_rows(self, split: Split) -> Iterator[tuple[memoryview, memoryview]]:
+        """Yield the batches of `numbered_sessions` without the row that each shares with the one before."""
+        for again, (starts, numbers) in enumerate(self._session_batches(split)):
+            shared = min(again, 1)
+            yield memoryview(starts)[shared:], memoryview(numbers).cast("B")[4 * shared :]
 
     def numbered_sessions(self, split: Split) -> Iterator[tuple[Any, Any]] | None:
         return self._session_batches(split) if (self.path / SESSIONS).exists() else None
@@ -258,15 +258,10 @@ class PreparedFolder(Dataset):
                     yield _buffer_of(starts), _buffer_of(numbers)
 
     def typed_rows(self, split: Split, size: int = CONTEXT) -> Sequence[TypedRow]:
-        starts: list[bool] = []
-        numbers: list[int] = []
-        for some_starts, some_numbers in self.numbered_sessions(split) or ():
-            again = 1 if numbers else 0  # the last row of the batch before
-            starts += map(bool, memoryview(some_starts)[again:])
-            numbers += memoryview(some_numbers).cast("I")[again:].tolist()
-        if not numbers:
-            return super().typed_rows(split, size)
-        return TypedRows.of(list(self.table(split)), numbers, starts, size)
+        sessions = self.sessions(split)
+        if isinstance(sessions, Sessions) and sessions.places:
+            return TypedRows(sessions, size)
+        return super().typed_rows(split, size)
 
     def about(self) -> dict[str, Any]:
         return read_about(self.path)

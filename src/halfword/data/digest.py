@@ -2,6 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
+from itertools import islice
+
+from halfword.data.query_table import QueryTable
+
+_AT_ONCE = 10_000  # queries
 
 
 def split_digest(counts: Mapping[str, int]) -> str:
@@ -11,6 +16,7 @@ def split_digest(counts: Mapping[str, int]) -> str:
     True
     """
     digest = hashlib.blake2b(digest_size=16)
-    for query in sorted(counts):
-        digest.update(f"{query}\t{counts[query]}\n".encode())
+    pairs = QueryTable.of(counts).sorted()
+    while some := b"".join(b"%b\t%d\n" % pair for pair in islice(pairs, _AT_ONCE)):
+        digest.update(some)
     return digest.hexdigest()

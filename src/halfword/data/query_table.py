@@ -5,11 +5,13 @@ they are (`engine/training/query_table.h`).
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Self
+from itertools import accumulate, islice, pairwise, repeat
+from operator import eq
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from halfword.core.errors import require
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 _BATCH = 1 << 16  # queries
 
+Item = TypeVar("Item")
 Columns = tuple[Any, Any, Any]  # objects with a buffer: bytes of text, begin (U64), count (U64)
 
 
@@ -59,6 +62,13 @@ class QueryTable(Mapping[str, int]):
         whole = memoryview(numbers.buffers()[1])[8 * numbers.offset :][:size] if size else b""
         return cls(b"" if text is None else text, begin, whole)
 
+    @classmethod
+    def sum_of(cls, tables: Iterable["QueryTable"]) -> Self:
+        """Return the sum of tables, the most typed queries first."""
+        from halfword import _engine
+
+        return cls(*_engine.sum_tables([table.columns for table in tables]))
+
     @property
     def columns(self) -> Columns:
         """The columns, for the engine."""
@@ -74,7 +84,17 @@ class QueryTable(Mapping[str, int]):
     @property
     def total(self) -> int:
         """How often all queries were typed."""
-        return sum(memoryview(self.count).cast("B").cast("Q"))
+        return sum(self._counts)
+
+    @property
+    def queries(self) -> "Queries":
+        """The queries by their places."""
+        return Queries(self)
+
+    @property
+    def rows(self) -> "Rows":
+        """Every query as often as it was typed."""
+        return Rows(self, array("Q", accumulate(self._counts)))
 
     def at_least(self, count: int) -> "QueryTable":
         """Return the queries that were typed so often."""
@@ -82,14 +102,20 @@ class QueryTable(Mapping[str, int]):
 
     def batches(self, size: int = _BATCH) -> Iterator[tuple[list[str], "array[int]"]]:
         """Yield all queries with their counts, so many at a time."""
-        counts, queries = memoryview(self.count).cast("B").cast("Q"), iter(self)
+        queries = iter(self)
         for first in range(0, len(self), size):
-            yield list(islice(queries, size)), array("Q", counts[first : first + size])
+            yield list(islice(queries, size)), array("Q", self._counts[first : first + size])
+
+    def sorted(self) -> Iterator[tuple[bytes, int]]:
+        """Yield all queries in UTF-8 with their counts, sorted by their bytes."""
+        text, begin, counts = memoryview(self.text), self._begins, self._counts
+        for place in memoryview(self.order).cast("I"):
+            yield bytes(text[begin[place] : begin[place + 1]]), counts[place]
 
     def __iter__(self) -> Iterator[str]:
-        text, begin = memoryview(self.text), memoryview(self.begin).cast("B").cast("Q")
+        text = memoryview(self.text)
         for first in range(0, len(self), _BATCH):
-            ends = begin[first : first + _BATCH + 1].tolist()
+            ends = self._begins[first : first + _BATCH + 1].tolist()
             some = bytes(text[ends[0] : ends[-1]])
             shift = ends[0]
             for start, end in pairwise(ends):
@@ -102,17 +128,24 @@ class QueryTable(Mapping[str, int]):
         place = self._finder.find(query)
         if place == len(self):
             raise KeyError(query)
-        return int(memoryview(self.count).cast("B").cast("Q")[place])
+        return self._counts[place]
 
     def at(self, place: int) -> str:
         """Return the query at a place."""
-        begin = memoryview(self.begin).cast("B").cast("Q")
-        return bytes(memoryview(self.text)[begin[place] : begin[place + 1]]).decode()
+        return bytes(memoryview(self.text)[self._begins[place] : self._begins[place + 1]]).decode()
 
     def places(self, queries: Iterable[str]) -> list[int]:
         """Return where queries lie; the length of the table for one that is not there."""
         find = self._finder.find
         return [find(query) for query in queries]
+
+    @cached_property
+    def _begins(self) -> "memoryview[int]":
+        return memoryview(self.begin).cast("B").cast("Q")
+
+    @cached_property
+    def _counts(self) -> "memoryview[int]":
+        return memoryview(self.count).cast("B").cast("Q")
 
     @cached_property
     def _finder(self) -> "TextFinder":
@@ -126,7 +159,7 @@ class QueryTable(Mapping[str, int]):
 
     def values(self) -> Any:
         """Return the counts."""
-        return memoryview(self.count).cast("B").cast("Q")
+        return self._counts
 
 
 class _Items:
@@ -140,3 +173,63 @@ class _Items:
 
     def __len__(self) -> int:
         return len(self._table)
+
+
+class Stored(Sequence[Item]):
+    """A sequence whose items are made of columns when they are asked for; it equals a list of the same items."""
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Item]: ...
+    def __getitem__(self, place: int | slice) -> Item | list[Item]:
+        if isinstance(place, slice):
+            return [self.item(each) for each in range(*place.indices(len(self)))]
+        return self.item(range(len(self))[place])
+
+    def item(self, place: int) -> Item:
+        """Return the item at a place that exists."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Item]:
+        return map(self.item, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        raise TypeError(f"{type(self).__name__} has no hash, as a list has none")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Queries(Stored[str]):
+    """The queries of a table, each once."""
+
+    table: QueryTable
+
+    def item(self, place: int) -> str:
+        return self.table.at(place)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows(Stored[str]):
+    """The queries of a table, each as often as it was typed."""
+
+    table: QueryTable
+    ends: "array[int]"  # how many rows there are up to each query
+
+    def item(self, place: int) -> str:
+        return self.table.at(bisect_right(self.ends, place))
+
+    def __iter__(self) -> Iterator[str]:
+        for query, count in self.table.items():
+            yield from repeat(query, count)
+
+    def __len__(self) -> int:
+        return self.ends[-1] if self.ends else 0

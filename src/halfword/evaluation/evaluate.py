@@ -96,7 +96,7 @@ def evaluate(
     check_unlearned(completer, data)
     rows = sample_typed_rows(data, options)
     asker = Asker(completer, options.search_options(), progress)
-    known = data.counts(Split.TRAIN).keys()
+    known = data.table(Split.TRAIN).keys()
     measured = measure_rows(asker, rows, known, options.walk)
     found, walked = [measured[row] for row in rows], [measured[row] for row in rows[: options.walk]]
     report = make_report(found, walked, options.count, asker.asked / asker.seconds)
@@ -110,7 +110,7 @@ def check_unlearned(completer: Completer, data: Dataset) -> None:
     """Refuse to judge a model by rows that it has learned."""
     card = getattr(completer, "card", None)
     learned = card.learned if isinstance(card, Card) else None
-    if learned is not None and learned.has_learned(split_digest(data.counts(Split.TEST))):
+    if learned is not None and learned.has_learned(split_digest(data.table(Split.TEST))):
         raise DatasetError(
             f"the model has learned the test rows of {data.path}, which would flatter it; "
             f"make a model to measure with: halfword train --hold-out"

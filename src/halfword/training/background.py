@@ -15,13 +15,13 @@ import numpy as np
 from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array, Header, read_header
 from halfword.core.verify import read_arrays
+from halfword.data.sessions import drawn
 from halfword.search.model import DEFAULT_MODEL, import_engine, open_model_file
 from halfword.training.companions import read_companions
 from halfword.training.counted import Bounds, learn_counted, weights_of
 from halfword.training.kneser_ney import Corpus
 from halfword.training.lexicon import TEXT, words_of
 from halfword.training.memory import Memory, bytes_per_ngram, least_size, read_memory
-from halfword.training.mixture import sample
 from halfword.training.ngram import NgramOptions, learn_memory
 from halfword.training.options import SHIPPED
 from halfword.training.pieces import Pieces
@@ -106,7 +106,7 @@ def train_corpus(counts: Mapping[str, int], pieces: Pieces) -> Corpus:
 
 def valid_corpus(rows: Sequence[str], pieces: Pieces) -> Corpus | None:
     """Cut some validation rows into pieces; None if there are none."""
-    some = sample(rows, _QUERIES, seed=1)
+    some = [rows[place] for place in drawn(rows, _QUERIES, seed=1)]
     return pieces.corpus(some, (1 for _ in some)) if some else None
 
 

@@ -13,14 +13,14 @@ from halfword.training.options import NO_BACKGROUND, SHIPPED, TrainOptions
 def learned_card(data: Dataset, options: TrainOptions) -> LearnedCard:
     """Return what the card of a model says of the rows that it has learned."""
     if options.hold_out:
-        counts = data.counts(Split.TRAIN)
-        rows = {str(Split.TRAIN): sum(counts.values())}
-        return LearnedCard(hold_out=True, rows=rows, digests={str(Split.TRAIN): split_digest(counts)})
-    learned = {split: counts for split in Split if (counts := data.learnable(split))}
+        table = data.table(Split.TRAIN)
+        rows = {str(Split.TRAIN): table.total}
+        return LearnedCard(hold_out=True, rows=rows, digests={str(Split.TRAIN): split_digest(table)})
+    learned = {split: table for split in Split if (table := data.learnable_table(split))}
     return LearnedCard(
         hold_out=False,
-        rows={str(split): sum(counts.values()) for split, counts in learned.items()},
-        digests={str(split): split_digest(data.counts(split)) for split in learned},
+        rows={str(split): table.total for split, table in learned.items()},
+        digests={str(split): split_digest(data.table(split)) for split in learned},
     )
 
 
@@ -32,13 +32,10 @@ def check_sources(data: Dataset, options: TrainOptions) -> None:
     cards = {path: read_header(path).card.learned for path in paths}
     if not any(cards.values()):
         return
-    held_out = {split: split_digest(counts) for split in (Split.VALID, Split.TEST) if (counts := _counts(data, split))}
+    held_out = {
+        split: split_digest(data.table(split)) for split in (Split.VALID, Split.TEST) if data.learnable_table(split)
+    }
     for path, card in cards.items():
         split = next((split for split, digest in held_out.items() if card and card.has_learned(digest)), None)
         if split is not None:
             raise ModelFileError(f"{path} has learned the {split} rows; train it with --hold-out too")
-
-
-def _counts(data: Dataset, split: Split) -> dict[str, int]:
-    """Return the counts of a split; nothing where there are no rows."""
-    return data.counts(split) if data.learnable(split) else {}

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from halfword.core.model_file import Array
 from halfword.core.words import words_in
+from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 
 
@@ -19,11 +20,12 @@ def shared_words(counts: Mapping[str, int], least: int) -> Mapping[str, int]:
     for query, count in counts.items():
         for word in set(query.split()):
             often[word] += count
-    shared: Counter[str] = Counter({character: 1 for query in counts for character in query if character != " "})
-    for query, count in counts.items():
-        shared[" ".join(word for word in query.split() if often[word] >= least)] += count
-    del shared[""]
-    return shared
+    characters = {character for query in counts for character in query if character != " "}
+    known = (
+        (" ".join(word for word in query.split() if often[word] >= least), count) for query, count in counts.items()
+    )
+    shared = QueryTable.of(pair for pair in known if pair[0])
+    return QueryTable.sum_of([shared, QueryTable.of(dict.fromkeys(sorted(characters), 1))])
 
 
 def word_arrays(queries: Iterable[str], background: Collection[str]) -> dict[str, Array]:

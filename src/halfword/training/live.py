@@ -1,5 +1,6 @@
 """A dataset with live changes: without what was removed, and with what was typed since."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from halfword.core.card import LiveCard
 from halfword.core.live_state import Removed, Summed, mark_learned, read_removed, read_summed
 from halfword.data.dataset import Dataset, Split
+from halfword.data.query_table import QueryTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +30,32 @@ class WithLive(Dataset):
         return cls(data.path, data.profile, data, Removed.all_of(listed), read_summed(journal)[0], number)
 
     def counts(self, split: Split) -> dict[str, int]:
-        return self._kept(self.data.counts(split))
+        return dict(self.table(split))
 
-    def rows(self, split: Split) -> list[str]:
+    def table(self, split: Split) -> QueryTable:
+        return self._kept(self.data.table(split))
+
+    def rows(self, split: Split) -> Sequence[str]:
+        if not self.removed:
+            return self.data.rows(split)
         return [row for row in self.data.rows(split) if not self.removed.removes(row)]
 
-    def sessions(self, split: Split) -> list[list[str]]:
+    def sessions(self, split: Split) -> Sequence[list[str]]:
+        if not self.removed:
+            return self.data.sessions(split)
         return [
             [query for query in session if not self.removed.removes(query)] for session in self.data.sessions(split)
         ]
 
     def learnable(self, split: Split) -> dict[str, int]:
-        counts = self._kept(self.data.learnable(split))
-        if split is Split.TRAIN and self.summed is not None:
-            for query, typed in self._kept(self.summed.counts(until=self.number)).items():
-                counts[query] = counts.get(query, 0) + max(round(typed), 1)
-        return counts
+        return dict(self.learnable_table(split))
+
+    def learnable_table(self, split: Split) -> QueryTable:
+        kept = self._kept(self.data.learnable_table(split))
+        if split is not Split.TRAIN or self.summed is None:
+            return kept
+        typed = {query: max(round(count), 1) for query, count in self.summed.counts(until=self.number).items()}
+        return QueryTable.sum_of([kept, self._kept(QueryTable.of(typed))])
 
     def left_out(self) -> dict[str, int]:
         return self.data.left_out()
@@ -57,7 +69,7 @@ class WithLive(Dataset):
             return None
         return LiveCard(journal=self.summed.about.journal, number=self.number)
 
-    def _kept(self, counts: dict[str, int]) -> dict[str, int]:
+    def _kept(self, table: QueryTable) -> QueryTable:
         if not self.removed:
-            return dict(counts)
-        return {query: count for query, count in counts.items() if not self.removed.removes(query)}
+            return table
+        return QueryTable.of(pair for pair in table.items() if not self.removed.removes(pair[0]))

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -273,14 +273,14 @@ class WithoutMisspellings(Dataset):
         misspellings = self._misspellings()
         return {query: count for query, count in counts.items() if not misspellings.holds(query)}
 
-    def displays(self) -> dict[str, str]:
-        return self.data.displays()
+    def written_forms(self) -> Iterator[tuple[str, str]]:
+        return self.data.written_forms()
 
-    def rows(self, split: Split) -> list[str]:
+    def rows(self, split: Split) -> Sequence[str]:
         rows = self.data.rows(split)
         return rows if split is Split.TEST else [row for row in rows if not self._misspellings().holds(row)]
 
-    def sessions(self, split: Split) -> list[list[str]]:
+    def sessions(self, split: Split) -> Sequence[list[str]]:
         sessions = self.data.sessions(split)
         if split is Split.TEST:
             return sessions
@@ -297,18 +297,18 @@ class WithoutMisspellings(Dataset):
 
     def left_out(self) -> dict[str, int]:
         if not self._left_out:
-            counts, misspellings = self.data.all_counts(), self._misspellings_in_all()
-            self._left_out.append({query: count for query, count in counts.items() if misspellings.holds(query)})
+            table, misspellings = self.data.all_table(), self._misspellings_in_all()
+            self._left_out.append({query: count for query, count in table.items() if misspellings.holds(query)})
         return self._left_out[0]
 
     def _misspellings(self) -> Misspellings:
         if not self._found:
-            self._found.append(Misspellings(self.data.counts(Split.TRAIN), self.others))
+            self._found.append(Misspellings(self.data.table(Split.TRAIN), self.others))
         return self._found[0]
 
     def _misspellings_in_all(self) -> Misspellings:
         if not self._found_in_all:
-            self._found_in_all.append(Misspellings(self.data.all_counts(), self.others))
+            self._found_in_all.append(Misspellings(self.data.all_table(), self.others))
         return self._found_in_all[0]
 
 

@@ -16,6 +16,7 @@ people look for a known query by a word inside it, with which none begins: that 
 
 import random
 import re
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -86,12 +87,14 @@ def belief_rows(data: Dataset, channel: Channel, background: Sequence[str]) -> B
     chance, counts = random.Random(4), data.table(Split.TRAIN)
     often = word_counts(counts)
     pairs = list(corrections(data.sessions(Split.VALID), counts, often))
-    rows = [row for row in data.rows(Split.VALID) if len(row) >= SHORTEST_QUERY]
-    natural = at_hashed_prefix(TypedRow(row) for row in chance.sample(rows, min(NATURAL, len(rows))))
+    rows = data.rows(Split.VALID)
+    enough = array("Q", (place for place, row in enumerate(rows) if len(row) >= SHORTEST_QUERY))
+    natural = at_hashed_prefix(TypedRow(rows[place]) for place in chance.sample(enough, min(NATURAL, len(enough))))
     mistakes = list(train_mistakes(islice(steps_of(data, counts), _MOST_STEPS), counts, often))
-    share = max(_LEAST_SHARE, _COUNTED * len(pairs) / max(len(rows), 1))
+    share = max(_LEAST_SHARE, _COUNTED * len(pairs) / max(len(enough), 1))
     right = [strangers(background, counts), from_inside(counts)]
-    return BeliefRows(natural, _mistyped(pairs, mistakes, rows, channel, chance), share, right)
+    valid = QueryTable.of(pair for pair in data.table(Split.VALID).items() if len(pair[0]) >= _SHORTEST)
+    return BeliefRows(natural, _mistyped(pairs, mistakes, valid.queries, channel, chance), share, right)
 
 
 def strangers(background: Sequence[str], counts: Mapping[str, int]) -> list[Asked]:
@@ -127,7 +130,7 @@ def from_inside(counts: Mapping[str, int]) -> list[Asked]:
     {"soupe à l'oignon"}
     """
     chance, found = random.Random(6), list[Asked]()
-    queries = list(counts)
+    queries = QueryTable.of(counts).queries
     for query in chance.sample(queries, min(_INSIDE, len(queries))):
         inside = [query[sign.end() :] for sign in _BEFORE_WORD.finditer(query)]
         inside = [text for text in inside if len(text.split(" ")[0]) >= _FEWEST_LETTERS]
@@ -190,13 +193,12 @@ def _is_of_better_words(typed: str, meant: str, often: Callable[[str], int], fac
 
 
 def _mistyped(
-    pairs: Sequence[Pair], mistakes: Sequence[Pair], rows: Sequence[str], channel: Channel, chance: random.Random
+    pairs: Sequence[Pair], mistakes: Sequence[Pair], queries: Sequence[str], channel: Channel, chance: random.Random
 ) -> list[Asked]:
     found = [_cut(pair, chance) for pair in pairs for _ in range(_TIMES)]
-    some = [row for row in dict.fromkeys(rows) if len(row) >= _SHORTEST]
-    again = [_cut(pair, chance) for pair in made_again(mistakes, some, _AGAIN, chance)]
+    again = [_cut(pair, chance) for pair in made_again(mistakes, queries, _AGAIN, chance)]
     room = max(0, MOST - len(found) - len(again))
-    made = _made(chance.sample(some, min(room, len(some))), channel, chance)
+    made = _made(chance.sample(queries, min(room, len(queries))), channel, chance)
     return chance.sample(found, min(MOST, len(found))) + again + made
 
 
@@ -207,13 +209,13 @@ def made_again(mistakes: Sequence[Pair], rows: Sequence[str], most: int, chance:
     [Pair(typed='hte blue bus', meant='the blue bus')]
     """
     parts = [part for mistake in mistakes if all(part := _mistyped_words(mistake))]
-    wanted, rows_with = {part.meant for part in parts}, defaultdict[str, list[str]](list)
-    for row in rows:
+    wanted, rows_with = {part.meant for part in parts}, defaultdict[str, "array[int]"](lambda: array("Q"))
+    for place, row in enumerate(rows):
         for words in _parts(row.split()) & wanted:
-            rows_with[words].append(row)
+            rows_with[words].append(place)
     known = [part for part in parts if part.meant in rows_with]
     for part in chance.sample(known, min(most, len(known))):
-        row = chance.choice(rows_with[part.meant])
+        row = rows[chance.choice(rows_with[part.meant])]
         typed = f" {row} ".replace(f" {part.meant} ", f" {part.typed} ", 1)[1:-1]
         if not is_beginning(typed, row):
             yield Pair(typed, row)

@@ -1,13 +1,12 @@
 """How much the network weighs beside the memory, by how much the memory knows; fitted on the validation split."""
 
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from halfword.core.model_file import Array
-from halfword.core.text import SHORTEST_QUERY
+from halfword.data.sessions import TypedRow, drawn, queries_of
 from halfword.search.model import load
 
 QUERIES = 3000  # validation queries whose pieces decide
@@ -24,9 +23,9 @@ def bounds() -> dict[str, Array]:
     return {"mixture.bounds": Array("F32", np.array(BOUNDS, "<f4").tobytes())}
 
 
-def fit_mixture(path: Path, queries: Sequence[str]) -> dict[str, Array]:
+def fit_mixture(path: Path, typed: Sequence[TypedRow]) -> dict[str, Array]:
     """Return how much the network of a model file weighs beside its memory, for each class of contexts."""
-    rows = sample(queries, QUERIES, seed=1)
+    rows = sample(typed, QUERIES, seed=1)
     if len(rows) < FEWEST:
         return {}
     engine = load(path, parts=("ngram", "network"), cache=False)._engine
@@ -47,7 +46,6 @@ def likeliest(classes: np.ndarray, network: np.ndarray, memory: np.ndarray) -> n
     return weights
 
 
-def sample(queries: Sequence[str], size: int, seed: int) -> list[str]:
-    """Return at most `size` queries that are long enough to be asked, drawn at random."""
-    rows = [query for query in queries if len(query) >= SHORTEST_QUERY]
-    return random.Random(seed).sample(rows, min(size, len(rows)))
+def sample(rows: Sequence[TypedRow], size: int, seed: int) -> list[str]:
+    """Return the queries of at most `size` rows that are long enough to be asked, drawn at random."""
+    return [rows[place].query for place in drawn(queries_of(rows), size, seed)]

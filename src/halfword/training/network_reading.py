@@ -14,6 +14,7 @@ import numpy as np
 from halfword.core import metrics
 from halfword.core.options import UNFILTERED, Typos
 from halfword.core.policy import Policy
+from halfword.data.sessions import TypedRow
 from halfword.search.model import load
 from halfword.training.mixture import FEWEST, sample
 
@@ -23,9 +24,9 @@ _PRICE = 0.0025  # share of MRR, and of the queries among ten answers, that it m
 _ASKED = replace(UNFILTERED, typos=Typos.OFF)
 
 
-def fit_network_reading(write: Callable[[Policy], Path], policy: Policy, queries: Sequence[str]) -> Policy:
+def fit_network_reading(write: Callable[[Policy], Path], policy: Policy, typed: Sequence[TypedRow]) -> Policy:
     """Return the policy with the largest share that costs next to nothing; `write` makes a model file with a policy."""
-    rows = sample(queries, _QUERIES, seed=3)
+    rows = sample(typed, _QUERIES, seed=3)
     if len(rows) < FEWEST:
         return policy
 

@@ -11,7 +11,6 @@ sessions change nothing for other requests.
 
 import json
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -22,9 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from halfword.core.model_file import Array
 from halfword.core.policy import Policy
-from halfword.core.text import SHORTEST_QUERY
 from halfword.data.query_table import QueryTable
-from halfword.data.sessions import TypedRow, queries_of
+from halfword.data.sessions import TypedRow, drawn, queries_of
 from halfword.search.model import Model, import_engine, load
 from halfword.training.new_features import widened
 from halfword.training.offers import (
@@ -207,8 +205,7 @@ def fit_shown(policy: Policy, weights: RankerWeights, offers: Offers, rows: int)
 
 def sample_rows(rows: Sequence[TypedRow], size: int) -> list[TypedRow]:
     """Return at most `size` rows whose queries are long enough to be asked, drawn at random."""
-    enough = [place for place, query in enumerate(queries_of(rows)) if len(query) >= SHORTEST_QUERY]
-    return [rows[place] for place in random.Random(2).sample(enough, min(size, len(enough)))]
+    return [rows[place] for place in drawn(queries_of(rows), size, seed=2)]
 
 
 def feature_place(name: str) -> int:

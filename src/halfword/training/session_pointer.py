@@ -11,6 +11,7 @@ from halfword.core.card import PointerCard
 from halfword.core.model_file import Array
 from halfword.core.progress import Event, Progress
 from halfword.data.dataset import Dataset, Split
+from halfword.data.sessions import lengths_of
 from halfword.search.model import load
 from halfword.training.pieces import Pieces
 
@@ -48,7 +49,7 @@ def learn_session_pointer(
 ) -> LearnedPointer | None:
     """Learn a pointer beside the network of a model; None where the log has no sessions to learn it from."""
     sessions = data.sessions(Split.TRAIN)
-    if sum(len(session) for session in sessions if len(session) > 1) < FEWEST_ROWS:
+    if sum(length for length in lengths_of(sessions) if length > 1) < FEWEST_ROWS:
         return None
     import torch
 

@@ -21,7 +21,7 @@ from halfword.core.scratch import scratch_folder
 from halfword.core.version import __version__
 from halfword.data.dataset import Dataset, Split
 from halfword.data.query_table import QueryTable
-from halfword.data.sessions import TypedRow, queries_of
+from halfword.data.sessions import TypedRow
 from halfword.search.model import import_engine, load
 from halfword.training.displays import learn_displays
 from halfword.training.folding import LARGEST_COUNT, fold_queries
@@ -196,7 +196,7 @@ def _never_suggested(data: Dataset) -> dict[str, str]:
     if not is_small_site(data.table(Split.TRAIN)):
         return {}
     blocklist = read_blocklist(SHIPPED, profile=data.profile)
-    hidden = [query for query in data.all_counts() if blocklist.blocks(query)]
+    hidden = [query for query in data.all_table() if blocklist.blocks(query)]
     return {"never_suggested": f"{len(hidden):,}, such as {', '.join(hidden[:_NAMED])}"} if hidden else {}
 
 
@@ -225,7 +225,7 @@ def _with_counts(
     if "popular" in options.parts:
         progress(Event("indexing the queries"))
         often = table.at_least(options.least_count)
-        arrays |= popular_of(often) | learn_displays(often, data.displays())
+        arrays |= popular_of(often) | learn_displays(often, data.written_forms())
         if asked:
             progress(Event("learning the words"))
             blocklist = read_blocklist(SHIPPED, profile=data.profile) if stays else Blocklist([])
@@ -366,7 +366,7 @@ def _weighed(
 
     arrays = arrays | bounds()
     write_model(path, arrays, card)
-    arrays = arrays | fit_mixture(path, list(queries_of(rows)))
+    arrays = arrays | fit_mixture(path, rows)
     if pointer is not None and pointer.judged is not None:
         from halfword.training.session_pointer import weigh_against_memory
 
@@ -408,7 +408,7 @@ def _ranked(
     progress(Event("fitting the ranker"))
     rows, policy = data.typed_rows(Split.VALID), DEFAULT_POLICY
     if card.parts.network is not None and card.parts.ngram is not None:
-        policy = fit_network_reading(write_unfitted, policy, list(queries_of(rows)))
+        policy = fit_network_reading(write_unfitted, policy, rows)
     weights, policy = fit_ranker(write_unfitted(policy), rows, prior, small_site=is_small_site(table))
     policy = for_log(policy, table)
     arrays = arrays | weights

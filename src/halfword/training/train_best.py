@@ -63,8 +63,7 @@ def _check(output: Path, options: TrainOptions) -> None:
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise OptionError("--best is for one process; with torchrun train --preset teacher first, then --preset taught")
     check_model_output(output)
-    if len(options.parts) > 1:
-        import_engine()
+    import_engine()
     left = checkpoint_path(output)
     if left.exists() and not options.resume:
         raise ModelFileError(f"{left} is left from a training that was stopped; go on with --resume, or delete it")
@@ -78,8 +77,8 @@ def _finished(
     finished = {path for path in teachers if path.exists() and path not in begun}
     if not begun and not finished:
         raise ModelFileError(f"{output} has no teacher yet, so there is nothing to resume; leave out --resume")
-    train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
-    data_now, rows = fingerprint(train, valid), sum(train.values())
+    train, valid = data.table(Split.TRAIN), data.table(Split.VALID)
+    data_now, rows = fingerprint(train, valid), train.total
     for path in finished:
         made = read_header(path).card.parts.network or NetworkCard()
         check_same(path, made.options or {}, describe(teachers[path].fitted(rows), least), "options")

@@ -85,7 +85,7 @@ def fingerprint(data: Dataset) -> str:
     """Return a digest of the queries of a dataset in their order; it does not depend on the path."""
     found = hashlib.sha256()
     for split in (Split.TRAIN, Split.VALID):
-        for query, count in data.counts(split).items():
+        for query, count in data.table(split).items():
             found.update(f"{query}\t{count}\n".encode())
         found.update(b"\n")
     for query in data.rows(Split.TEST):

@@ -46,7 +46,7 @@ def draw_sample(data: Dataset, size: int | None, walk: int | None, seed: int) ->
     rows = sample_rows(data, EvaluateOptions(sample=size, seed=seed)) if small else every
     walk = len(rows) if walk is None else min(walk, len(rows))
     counts, walked = Counter(rows), Counter(rows[:walk])
-    train = data.counts(Split.TRAIN)
+    train = data.table(Split.TRAIN)
     queries = list(counts)
     known = {query for query in queries if query in train}
     return Sample(

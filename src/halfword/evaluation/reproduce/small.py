@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,12 @@ class SmallDataset(Dataset):
     """Some rows of another dataset, drawn once."""
 
     whole: Dataset
-    drawn: dict[Split, list[str]]
+    drawn: dict[Split, Sequence[str]]
 
     @classmethod
     def of(cls, whole: Dataset, seed: int = 0) -> "SmallDataset":
         """Draw rows of the train and valid splits; take all if there are few."""
-        drawn = {}
+        drawn: dict[Split, Sequence[str]] = {}
         for split, most in _MOST.items():
             rows = whole.rows(split)
             drawn[split] = rows if len(rows) <= most else random.Random(seed).sample(rows, most)
@@ -29,10 +30,10 @@ class SmallDataset(Dataset):
     def counts(self, split: Split) -> dict[str, int]:
         return dict(Counter(self.rows(split)))
 
-    def rows(self, split: Split) -> list[str]:
+    def rows(self, split: Split) -> Sequence[str]:
         return self.drawn[split] if split in self.drawn else self.whole.rows(split)
 
-    def sessions(self, split: Split) -> list[list[str]]:
+    def sessions(self, split: Split) -> Sequence[list[str]]:
         return [] if split in self.drawn else self.whole.sessions(split)  # rows that were drawn have no neighbours
 
     def about(self) -> dict[str, Any]:

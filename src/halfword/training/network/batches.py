@@ -4,9 +4,9 @@ Each query is stored once, with its count. An epoch is a shuffled list of row nu
 as its query was typed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Protocol
 
 import numpy as np
@@ -53,12 +53,13 @@ class Queries:
         return int(self.counts.sum())
 
 
-def best_tokens(queries: list[str], segmenter: Segmenter, most_tokens: int, device: torch.device) -> BestTokens:
-    """Segment every query once."""
+def best_tokens(queries: Sequence[str], segmenter: Segmenter, most_tokens: int, device: torch.device) -> BestTokens:
+    """Segment every query once, some at a time."""
     dtype = np.int16 if segmenter.size <= np.iinfo(np.int16).max else np.int32
     table = np.full((len(queries), most_tokens), IGNORED, dtype=dtype)
+    left = iter(queries)
     for start in range(0, len(queries), _ENCODED_AT_ONCE):
-        _fill(table[start:], segmenter, queries[start : start + _ENCODED_AT_ONCE])
+        _fill(table[start:], segmenter, list(islice(left, _ENCODED_AT_ONCE)))
     return BestTokens(torch.from_numpy(table).to(device))
 
 
@@ -75,7 +76,7 @@ def _fill(table: NDArray[np.integer], segmenter: Segmenter, queries: list[str]) 
 
 def read_queries(counts: Mapping[str, int], source: TokenSource, begin: int, device: torch.device) -> Queries:
     """Combine the counts of a split with the tokens of its queries."""
-    numbers = torch.tensor(list(counts.values()), dtype=torch.int64, device=device)
+    numbers = torch.from_numpy(np.fromiter(counts.values(), np.int64, len(counts))).to(device)
     characters = sum((len(query) + 1) * count for query, count in counts.items())
     return Queries(source, numbers, characters, begin)
 

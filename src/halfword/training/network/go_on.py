@@ -2,11 +2,11 @@
 
 import math
 import time
-from collections.abc import Mapping
 
 import numpy as np
 
 from halfword.core.progress import Event, Progress
+from halfword.data.query_table import QueryTable
 from halfword.training.network.batches import Queries, epoch_rows, make_chunk
 from halfword.training.network.step import seeded
 from halfword.training.network.train_network import Training
@@ -16,14 +16,12 @@ _TIME = 0.1  # share of the time limit
 _CHUNK = 64  # batches that are drawn and sorted together
 
 
-def mixed(newest: Mapping[str, int], train: Mapping[str, int], seed: int) -> dict[str, int]:
+def mixed(newest: QueryTable, train: QueryTable, seed: int) -> QueryTable:
     """Return the newest rows and about as many of the others, drawn at random, so that these are not forgotten."""
-    share = min(sum(newest.values()) / sum(train.values()), 1.0)
-    drawn = np.random.default_rng(seed).binomial(list(train.values()), share)
-    counts = {query: int(count) for query, count in zip(train, drawn, strict=True) if count}
-    for query, count in newest.items():
-        counts[query] = counts.get(query, 0) + count
-    return counts
+    share = min(newest.total / train.total, 1.0)
+    drawn = np.random.default_rng(seed).binomial(np.asarray(train.values(), np.int64), share)
+    others = QueryTable.of((query, count) for query, count in zip(train, drawn, strict=True) if count)
+    return QueryTable.sum_of([newest, others])
 
 
 def go_on(training: Training, queries: Queries, progress: Progress) -> None:

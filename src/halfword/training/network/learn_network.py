@@ -1,7 +1,6 @@
 """The network part of a model: from the counts of a dataset to pieces and weights."""
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from halfword.core.errors import ModelFileError
 from halfword.core.model_file import Array
 from halfword.core.progress import Event, Progress
 from halfword.data.dataset import Dataset, Split
+from halfword.data.query_table import QueryTable
 from halfword.training.known_words import shared_words
 from halfword.training.network.batches import Queries, TokenSource, best_tokens, read_queries
 from halfword.training.network.checkpoint import (
@@ -79,9 +79,9 @@ def learn_network(
     device = choose_device(run.device)
     with join_world(device) as world:
         progress(Event("reading the train and valid splits"))
-        train, valid = data.counts(Split.TRAIN), data.counts(Split.VALID)
+        train, valid = data.table(Split.TRAIN), data.table(Split.VALID)
         first = _first_weights(background, options.network)
-        rows = sum(train.values())
+        rows = train.total
         options = (options.tuned(rows) if first else options).fitted(rows, world.size)
         described = describe(options, what.least_count)
         state, arrays = _start(output, run, State(described, fingerprint(train, valid)))
@@ -91,7 +91,7 @@ def learn_network(
             else background.segmenter()
         )
         progress(Event(f"segmenting {len(train):,} queries"))
-        queries = [_queries(counts, segmenter, options, device) for counts in (train, valid)]
+        queries = [_queries(table, segmenter, options, device) for table in (train, valid)]
         teacher = read_teacher(options.teachers, segmenter, device)
         stepper = make_stepper(segmenter, options, world, device, teacher)
         if first:
@@ -109,17 +109,17 @@ def learn_network(
 
 
 def _with_newest(
-    held_out: LearnedNetwork, training: Training, data: Dataset, train: Mapping[str, int], progress: Progress
+    held_out: LearnedNetwork, training: Training, data: Dataset, train: QueryTable, progress: Progress
 ) -> LearnedNetwork:
     """Let a network that was trained go on over the rows that were held out."""
-    newest = Counter(data.learnable(Split.VALID)) + Counter(data.learnable(Split.TEST))
+    newest = QueryTable.sum_of(data.learnable_table(split) for split in (Split.VALID, Split.TEST))
     if not newest:
         return held_out
-    counts = mixed(newest, train, training.options.seed)
-    go_on(training, _queries(counts, held_out.segmenter, training.options, training.stepper.device), progress)
+    read = mixed(newest, train, training.options.seed)
+    go_on(training, _queries(read, held_out.segmenter, training.options, training.stepper.device), progress)
     card = held_out.parts.network
     assert card is not None
-    parts = replace(held_out.parts, network=replace(card, newest_rows=newest.total()))
+    parts = replace(held_out.parts, network=replace(card, newest_rows=newest.total))
     return replace(held_out, newest=network_arrays(training.network.weights()), parts=parts)
 
 
@@ -175,15 +175,13 @@ def _segmenter(
     return Segmenter(world.from_first(model, device))
 
 
-def _queries(
-    counts: Mapping[str, int], segmenter: Segmenter, options: NetworkTraining, device: torch.device
-) -> Queries:
+def _queries(table: QueryTable, segmenter: Segmenter, options: NetworkTraining, device: torch.device) -> Queries:
     source: TokenSource
     if options.samples:
-        source = sampled_tokens(list(counts), segmenter, options.most_tokens, options.alpha, device)
+        source = sampled_tokens(table.queries, segmenter, options.most_tokens, options.alpha, device)
     else:
-        source = best_tokens(list(counts), segmenter, options.most_tokens, device)
-    return read_queries(counts, source, segmenter.begin, device)
+        source = best_tokens(table.queries, segmenter, options.most_tokens, device)
+    return read_queries(table, source, segmenter.begin, device)
 
 
 def _restore(stepper: Stepper, arrays: dict[str, Tensor], state: State) -> None:

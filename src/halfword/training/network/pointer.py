@@ -11,6 +11,7 @@ Without earlier queries that is the network's own probability.
 """
 
 import math
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ from torch import Tensor, nn
 from halfword.core.context import MOST_QUERIES
 from halfword.core.model_file import Array
 from halfword.core.progress import Event, Progress, quiet
-from halfword.data.sessions import CONTEXT
+from halfword.data.sessions import CONTEXT, lengths_of
 from halfword.training.network.batches import make_chunk
 from halfword.training.network.network import IGNORED, Network, token_losses
 from halfword.training.pieces import Pieces
@@ -104,16 +105,24 @@ class Pointer(nn.Module):
 
 def draw_windows(sessions: Sequence[Sequence[str]], rows: int, seed: int) -> list[Window]:
     """Cut sessions into windows, and draw some of them that have about `rows` rows."""
-    windows = []
-    for session in sessions:
-        for first in range(0, len(session), CONTEXT):
+    numbers, firsts, sizes = array("Q"), array("Q"), array("B")  # of windows: session, first judged row, rows
+    for number, length in enumerate(lengths_of(sessions)):
+        for first in range(0, length, CONTEXT):
             before = min(first, CONTEXT)
-            queries = tuple(session[first - before : first + CONTEXT])
-            if len(queries) > max(before, 1):
-                windows.append(Window(queries, max(before, 1)))
-    order = np.random.default_rng(seed).permutation(len(windows))
-    ends = np.cumsum([len(windows[number].queries) for number in order])
-    return [windows[number] for number in order[: int(np.searchsorted(ends, rows)) + 1]]
+            size = before + min(length - first, CONTEXT)
+            if size > max(before, 1):
+                numbers.append(number)
+                firsts.append(first)
+                sizes.append(size)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    ends = np.cumsum(np.asarray(sizes, np.int64)[order])
+    taken = order[: int(np.searchsorted(ends, rows)) + 1].tolist()
+    return [_window(sessions[numbers[place]], firsts[place]) for place in taken]
+
+
+def _window(session: Sequence[str], first: int) -> Window:
+    before = min(first, CONTEXT)
+    return Window(tuple(session[first - before : first + CONTEXT]), max(before, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ sample then goes through the query from its beginning and takes one random numbe
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import torch
@@ -53,13 +55,13 @@ class SampledTokens:
 
 
 def sampled_tokens(
-    queries: list[str], segmenter: Segmenter, most_tokens: int, alpha: float, device: torch.device
+    queries: Sequence[str], segmenter: Segmenter, most_tokens: int, alpha: float, device: torch.device
 ) -> SampledTokens:
     """Compute the lattices of `queries`."""
     trie = _Trie(segmenter, device)
+    left = iter(queries)
     parts = [
-        _lattice(queries[start : start + _QUERIES_AT_ONCE], trie, alpha)
-        for start in range(0, len(queries), _QUERIES_AT_ONCE)
+        _lattice(list(islice(left, _QUERIES_AT_ONCE)), trie, alpha) for _ in range(0, len(queries), _QUERIES_AT_ONCE)
     ]
     sizes = [len(length) + int(length.sum()) for length, *_ in parts]
     offsets = np.concatenate([[0], np.cumsum(sizes)])[:-1].tolist()
