@@ -142,7 +142,16 @@ def test_what_is_no_model_file_is_one_line(tmp_path: Path) -> None:
 def test_info_prints_the_card_and_the_sizes(make_model: MakeModel) -> None:
     model = make_model(COUNTS)
     assert json.loads(halfword("info", model, "--json").stdout)["card"]["profile"] == "default"
-    assert f"popular.count\t{len(COUNTS)} bytes" in halfword("info", model).stdout
+    assert f"popular.count\t{len(COUNTS)} bytes" in halfword("info", model, "--all").stdout
+
+
+def test_info_is_short_unless_all_is_wanted(make_model: MakeModel) -> None:
+    said = dict(line.split("\t") for line in halfword("info", make_model(COUNTS)).stdout.splitlines())
+    assert said["popularity"] == f"{len(COUNTS)} queries, typed {sum(COUNTS.values())} times"
+    assert said["bytes"].startswith("popular ")
+    ships = halfword("info").stdout
+    assert "licence\tCC BY-SA 4.0\n" in ships
+    assert len(ships.splitlines()) < 20
 
 
 def test_info_without_a_model_is_about_the_one_that_ships() -> None:
@@ -152,7 +161,7 @@ def test_info_without_a_model_is_about_the_one_that_ships() -> None:
 def test_info_prints_no_padding(make_model: MakeModel) -> None:
     model = make_model(COUNTS)
     assert "padding.1" in read_header(model).places
-    for options in ([], ["--json"], ["--verify"], ["--verify", "--json"]):
+    for options in ([], ["--all"], ["--json"], ["--verify"], ["--verify", "--json"]):
         assert "padding" not in halfword("info", model, *options).stdout
 
 
@@ -332,4 +341,4 @@ def test_several_values_come_with_commas_or_one_by_one() -> None:
 def test_info_prints_the_policy(make_model: MakeModel) -> None:
     model = make_model(COUNTS)
     assert json.loads(halfword("info", model, "--json").stdout)["policy"] == DEFAULT_POLICY.to_json()
-    assert f"policy.page\t{DEFAULT_POLICY.page:g}\n" in halfword("info", model).stdout
+    assert f"policy.page\t{DEFAULT_POLICY.page:g}\n" in halfword("info", model, "--all").stdout

@@ -1,5 +1,7 @@
 """`halfword info`."""
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,10 +19,11 @@ def info(
     model: Annotated[
         Path, typer.Argument(help="The model file; left out, the one that ships.", show_default=False)
     ] = DEFAULT_MODEL,
+    everything: Annotated[bool, typer.Option("--all", help="Print the card, the policy and all arrays.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Compare every array with its checksum.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the card, the policy, the digest and the sizes of a model.
+    """Say what a model was learned from, and what it holds.
 
     Example: halfword info my.halfword
     """
@@ -36,10 +39,49 @@ def info(
     }
     if as_json:
         print_json(content)
-    else:
+    elif everything or verify:
         _print_lines(content, states)
+    else:
+        for name, found in _summary(model, header):
+            print_fields(name, found)
     if verify:
         _check(model, states)
+
+
+def _summary(model: Path, header: Header) -> Iterator[tuple[str, str]]:
+    """Yield what most want to know; what is not known is left out."""
+    card, parts = header.card, header.card.parts
+    yield "file", str(model)
+    yield "size", f"{model.stat().st_size / 1e6:,.2f} MB"
+    yield "digest", header.digest if header.has_checksums else "no checksums"
+    if card.date:
+        yield "made", f"{card.date}, halfword {card.halfword}"
+    if sources := (card.data or {}).get("source"):
+        yield "learned from", ", ".join(map(str, sources)) if isinstance(sources, list) else str(sources)
+    if card.learned:
+        rows = ", ".join(f"{number:,} {split}" for split, number in (card.learned.rows or {}).items())
+        yield "learned rows", f"{rows}; all others are held out" if card.learned.hold_out else rows
+    if popular := parts.popular:
+        yield "popularity", f"{popular.queries or 0:,} queries, typed {popular.rows or 0:,} times"
+    if pieces := parts.pieces:
+        yield "pieces", f"{pieces.size or 0:,} {pieces.segmentation}"
+    if network := parts.network:
+        yield "network", f"{network.hidden_size} hidden"
+    if card.background:
+        yield "stands on", " of ".join(filter(None, (card.background.name, card.background.date)))
+    for name, said in (("misspellings", "likely typing mistakes"), ("never_suggested", "never suggested")):
+        if found := (card.data or {}).get(name):
+            yield said, str(found)
+    if card.note:
+        yield "note", card.note
+    if card.licence:
+        yield "licence", card.licence
+    sizes: Counter[str] = Counter()
+    for name, place in header.places.items():
+        if not name.startswith(PADDING):
+            sizes[name.partition(".")[0]] += place.end - place.begin
+    yield "bytes", ", ".join(f"{name} {size:,}" for name, size in sizes.most_common())
+    yield "more", "with --all"
 
 
 def _states(model: Path, header: Header) -> dict[str, str]:

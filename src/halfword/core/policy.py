@@ -2,7 +2,7 @@
 
 The defaults are the only home of these numbers. Those marked "measured" were chosen by quality and time on validation
 rows (docs/research/blend.md); `halfword train` fits `length_penalty` and stores all of them in the model file.
-`halfword info` prints them.
+`halfword info --all` prints them.
 """
 
 import math
