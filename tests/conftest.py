@@ -52,7 +52,9 @@ def make_model(tmp_path: Path) -> MakeModel:
 
     def make(counts: Mapping[str, int], profile: Profile = DEFAULT) -> Path:
         path = tmp_path / "test.halfword"
-        card = Card(profile=profile.name, parts=PartsCard(popular=PopularCard()))
+        card = Card(
+            profile=profile.name, parts=PartsCard(popular=PopularCard(queries=len(counts), rows=sum(counts.values())))
+        )
         write_model(path, popular_arrays(dict(counts)), card)
         return path
 

@@ -162,7 +162,7 @@ def test_info_prints_no_padding(make_model: MakeModel) -> None:
     model = make_model(COUNTS)
     assert "padding.1" in read_header(model).places
     for options in ([], ["--all"], ["--json"], ["--verify"], ["--verify", "--json"]):
-        assert "padding" not in halfword("info", model, *options).stdout
+        assert "padding.1" not in halfword("info", model, *options).stdout
 
 
 def test_a_missing_model_is_one_line(tmp_path: Path) -> None:

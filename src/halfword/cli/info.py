@@ -61,11 +61,11 @@ def _summary(model: Path, header: Header) -> Iterator[tuple[str, str]]:
     if card.learned:
         rows = ", ".join(f"{number:,} {split}" for split, number in (card.learned.rows or {}).items())
         yield "learned rows", f"{rows}; all others are held out" if card.learned.hold_out else rows
-    if popular := parts.popular:
-        yield "popularity", f"{popular.queries or 0:,} queries, typed {popular.rows or 0:,} times"
-    if pieces := parts.pieces:
-        yield "pieces", f"{pieces.size or 0:,} {pieces.segmentation}"
-    if network := parts.network:
+    if (popular := parts.popular) and popular.queries is not None:
+        yield "popularity", f"{popular.queries:,} queries, typed {popular.rows or 0:,} times"
+    if (pieces := parts.pieces) and pieces.size is not None:
+        yield "pieces", f"{pieces.size:,} {pieces.segmentation}"
+    if (network := parts.network) and network.hidden_size is not None:
         yield "network", f"{network.hidden_size} hidden"
     if card.background:
         yield "stands on", " of ".join(filter(None, (card.background.name, card.background.date)))
