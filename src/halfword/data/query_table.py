@@ -4,6 +4,7 @@ A table is a mapping, so what is written for a dict reads it too, one query at a
 they are (`engine/training/query_table.h`).
 """
 
+from abc import abstractmethod
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -187,18 +188,15 @@ class Stored(Sequence[Item]):
             return [self.item(each) for each in range(*place.indices(len(self)))]
         return self.item(range(len(self))[place])
 
+    @abstractmethod
     def item(self, place: int) -> Item:
         """Return the item at a place that exists."""
-        raise NotImplementedError
 
     def __iter__(self) -> Iterator[Item]:
         return map(self.item, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
-
-    def __hash__(self) -> int:
-        raise TypeError(f"{type(self).__name__} has no hash, as a list has none")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
