@@ -71,7 +71,9 @@ def random_toy(chance: random.Random, parts: tuple[str, ...]) -> Toy:
         mistakes=chance.random() < 0.7,
         order=chance.choice([0, 1, 5, 64]),
         pinyin=_random_pinyin(chance, counts),
-        endings=chance.choice([(), (("", "s"), ("s", "")), (("a", "é"), ("", "한"), ("c", ""))]),
+        endings=chance.choice(
+            [(), (("", "s"), ("s", "")), (("a", "é"), ("", "한"), ("c", ""), ("a-", "-"), ("-", "é-"))]
+        ),
         ending=chance.choice([0.0, 5.0, 100.0]),
         pointer=chance.choice([0, 1, 5, 64]),
     )

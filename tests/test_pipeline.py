@@ -47,7 +47,7 @@ ALWAYS_BOTH = replace(UNLIMITED, many_queries=1e6, enough_repeats=1e9, surplus_f
 QUERIES = {"ab cab": 5, "ab": 9, "abc": 4, "abcd": 1, "bcd a": 3, "cab d": 2, "da": 2, "d abcd": 1, "abcd b d": 1}
 BACKGROUND = ("abca", "ba", "d", "dab", "a")
 OTHERS = {"abca": 40, "ab": 3, "cab": 7, "dab": 1}
-ENDINGS = (("d", ""), ("", "d"), ("a", "c"))
+ENDINGS = (("d", ""), ("", "d"), ("a", "c"), ("a-", "-"), ("-", "b-"))
 ACCENTS = {
     "abé": 9,
     "abé cab": 5,

@@ -83,6 +83,7 @@ struct Policy {
   double inside_fewest_before{};
   double inside_factor{};
   double abbreviated_fewest_typed{};
+  double cut_least_share{};
   double other_known_factor{};
   // Chinese by its pinyin.
   double pinyin_most_queries{};

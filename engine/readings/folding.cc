@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/characters.h"
 #include "text/escape.h"
 #include "text/fold.h"
 
@@ -23,10 +24,17 @@ std::ptrdiff_t signs_in(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) { return byte == '\'' || byte == '-' || byte == '`'; });
 }
 
-/// The accents, signs and letters beyond ASCII of a text.
-std::ptrdiff_t marks_in(std::string_view text) {
-  return signs_in(text) +
-         std::count_if(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0xC0; });
+/// The signs of a text and its letters with accents, each as it is without, sorted.
+std::vector<std::string> marks_in(std::string_view text) {
+  std::vector<std::string> marks(static_cast<std::size_t>(signs_in(text)));
+  for (std::size_t place = 0; place < text.size();) {
+    const std::string_view character = first_character(text.substr(place));
+    place += character.size();
+    if (character.size() == 1) continue;
+    if (std::string plain = fold(character); plain != character) marks.push_back(std::move(plain));
+  }
+  std::sort(marks.begin(), marks.end());
+  return marks;
 }
 
 /// Whether a form lacks apostrophes or hyphens of what was typed. Who typed them meant them.
@@ -34,7 +42,12 @@ bool lacks_signs(std::string_view form, std::string_view typed) { return signs_i
 
 }  // namespace
 
-bool lacks_marks(std::string_view text, std::string_view typed) { return marks_in(text) < marks_in(typed); }
+bool lacks_marks(std::string_view text, std::string_view typed) {
+  const std::vector<std::string> wanted = marks_in(typed);
+  if (wanted.empty()) return false;
+  const std::vector<std::string> found = marks_in(text);
+  return !std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
+}
 
 double log_folded(std::string_view text, std::string_view typed, const Policy& policy) {
   const bool composing =

@@ -8,6 +8,7 @@
 #include "readings/folding.h"
 #include "sources/inside_words.h"
 #include "store/current_queries.h"
+#include "text/characters.h"
 #include "text/fold.h"
 #include "text/inflections.h"
 
@@ -15,6 +16,7 @@ namespace halfword {
 namespace {
 
 constexpr std::ptrdiff_t most_typed_words = 16;  // of a longer text no other way to write it is looked for
+constexpr std::size_t short_endings = 2;         // letters of an ending without which a word is looked for everywhere
 
 /// Count found queries with the live changes; what is removed counts nothing.
 void count_now(const CurrentQueries& current, const LiveState* live, std::vector<FoundQuery>& found) {
@@ -80,13 +82,18 @@ class Elsewhere::Search {
   /// Queries that have the words of another text than the typed one as they are, the last one also at the end of a
   /// word, which may be an accident, or are made of it.
   void add_with_whole_words(const std::string& text) {
-    add_made_of(text);
-    if (const std::string folded = folds_ ? fold(text) : text; folded != text) add_made_of(folded);
-    add(other_order_->find(text + ' ', policy_, folds_));
+    add_with_words(text);
     for (FoundQuery& each : find_inside(queries_, text, policy_, folds_, true)) {
       each.weight = policy_.inside_factor;
       found_.push_back(std::move(each));
     }
+  }
+
+  /// Queries that have the words of another text than the typed one as they are, or are made of it.
+  void add_with_words(const std::string& text) {
+    add_made_of(text);
+    if (const std::string folded = folds_ ? fold(text) : text; folded != text) add_made_of(folded);
+    add(other_order_->find(text + ' ', policy_, folds_));
   }
 
   /// A query that is a text, and those that go on from its words.
@@ -114,8 +121,8 @@ class Elsewhere::Search {
   void add_inflected(const std::string& text) {
     const auto is_word = [&](const std::string& word) { return other_order_->holds(word); };
     const OtherForms forms = other_forms(text, *endings_, is_word);
-    for (const std::string& other : forms.inner) add_as_written(other);
-    for (const std::string& other : forms.last) add_with_whole_words(other);
+    for (const std::string& other : forms.begun) add_as_written(other);
+    for (const std::string& other : forms.whole) add_with_whole_words(other);
   }
 
   /// Queries that go on from a text without a space inside it, or without all of them, or have it in another order:
@@ -143,16 +150,34 @@ class Elsewhere::Search {
 
   /// Queries that go on from a text whose last space was typed too early, or, where the policy looks at such and no
   /// query goes on from what was typed, have its words in another form, or the text without the ending of a word
-  /// (`schulen` finds `volkshochschule`), or words that begin as its words do (`comp sci`).
+  /// (`schulen` finds `volkshochschule`), or a word that the last one begins with (`emekliler`), or words that begin as
+  /// its words do (`comp sci`).
   void add_written_otherwise(const std::string& text) {
     if (text.ends_with(' ')) add_begun(text.substr(0, text.size() - 1), text.size() - 1);
     if (other_order_ == nullptr || !inflects_ || goes_on(text)) return;
     const bool is_query = current_.count_of(text, 0, current_.size()).count > 0.0;  // then it may be all that is meant
     if (endings_ != nullptr && found_.empty() && !is_query) add_inflected(text);
-    for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending)) {
+    for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending, short_endings)) {
       if (found_.empty()) add_with_whole_words(stem);
     }
+    if (found_.empty()) add_cut(text);
     if (found_.empty()) add(other_order_->find_abbreviated(text, policy_, folds_));
+  }
+
+  /// Queries that have the last word without more letters: `emekliler` finds `emekli`. Beside other words it may be the
+  /// beginning of one (`benzin fiyatları` finds `benzin fiyatı`); alone it must be a whole one.
+  void add_cut(const std::string& text) {
+    const std::size_t begin = text.rfind(' ') + 1;
+    const double share = policy_.cut_least_share * static_cast<double>(width_of(std::string_view(text).substr(begin)));
+    const double fewest = std::max(policy_.inside_fewest_ending, share);
+    for (const std::string& stem : without_endings(text, fewest, text.size())) {
+      if (!found_.empty()) return;
+      if (begin > 0) {
+        add_as_written(stem);
+      } else {
+        add_with_words(stem);
+      }
+    }
   }
 
   const Popular& queries_;

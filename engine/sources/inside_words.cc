@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sort.h"
+#include "text/characters.h"
 #include "text/fold.h"
 
 namespace halfword {
@@ -14,11 +15,11 @@ namespace {
 /// that is asked for.
 std::optional<std::size_t> place_inside(std::string_view text, std::string_view typed, std::size_t before,
                                         bool ending) {
-  for (std::size_t place = text.find(typed, before); place != std::string_view::npos;
-       place = text.find(typed, place + 1)) {
+  for (std::size_t place = text.find(typed, 1); place != std::string_view::npos; place = text.find(typed, place + 1)) {
     const std::size_t end = place + typed.size();
     if (ending && end < text.size() && text[end] != ' ') continue;
-    if (text.substr(place - before, before).find(' ') == std::string_view::npos) return place;
+    const std::size_t word = text.rfind(' ', place - 1) + 1;
+    if (word < place && width_of(text.substr(word, place - word)) >= before) return place;
   }
   return std::nullopt;
 }
@@ -36,7 +37,7 @@ std::vector<FoundQuery> find_inside(const Popular& queries, std::string_view typ
                                     bool ending) {
   const std::string wanted = folds ? fold(typed) : std::string(typed);
   const bool few = static_cast<double>(queries.size()) <= policy.inside_most_queries;
-  const auto letters = static_cast<double>(wanted.size());
+  const auto letters = static_cast<double>(width_of(wanted));
   ending = ending || letters < policy.inside_fewest_typed;
   if (!few || letters < policy.inside_fewest_ending || wanted.find(' ') != std::string::npos) return {};
   const auto before = static_cast<std::size_t>(policy.inside_fewest_before);

@@ -134,7 +134,7 @@ class OtherOrder::Finder {
 
   std::vector<FoundQuery> find_abbreviated() {
     const auto is_short = [&](std::string_view word) {
-      return static_cast<double>(word.size()) < policy_.abbreviated_fewest_typed;
+      return static_cast<double>(width_of(word)) < policy_.abbreviated_fewest_typed;
     };
     if (begun_.empty() || whole_.empty() || std::any_of(whole_.begin(), whole_.end(), is_short)) return {};
     abbreviated_ = true;

@@ -29,6 +29,14 @@ bool is_one_of(std::u32string_view letters, std::size_t place, char32_t first, c
 
 }  // namespace
 
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (const char byte : text) {
+    if (!continues(byte)) width += static_cast<unsigned char>(byte) >= 0xE0 ? 2 : 1;
+  }
+  return width;
+}
+
 std::string_view first_character(std::string_view text) {
   std::size_t length = 1;
   while (length < text.size() && continues(text[length])) ++length;

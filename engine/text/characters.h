@@ -9,6 +9,10 @@ namespace halfword {
 /// Whether a byte of UTF-8 is not the first one of its character.
 inline bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
+/// How much a text says: its characters, where those of three bytes and more count twice. Most of these stand for a
+/// syllable or a word.
+std::size_t width_of(std::string_view text);
+
 /// The bytes of the first character of a text that is not empty.
 std::string_view first_character(std::string_view text);
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "text/characters.h"
+
 namespace halfword {
 namespace {
 
@@ -25,15 +27,15 @@ void make_singular(std::string& word) {
   }
 }
 
-std::vector<std::string> without_endings(std::string_view text, double fewest) {
+std::vector<std::string> without_endings(std::string_view text, double fewest, std::size_t most) {
   std::vector<std::string> stems;
   const std::size_t begin = text.rfind(' ') + 1;
-  for (std::string_view stem = text; stems.size() < 2;) {
+  for (std::string_view stem = text; stems.size() < most;) {
     do {
       if (stem.size() <= begin || is_digit(stem.back())) return stems;
       stem.remove_suffix(1);
-    } while ((static_cast<unsigned char>(text[stem.size()]) & 0xC0) == 0x80);  // inside a character
-    if (static_cast<double>(stem.size() - begin) < fewest) return stems;
+    } while (continues(text[stem.size()]));  // inside a character
+    if (static_cast<double>(width_of(stem.substr(begin))) < fewest) return stems;
     stems.emplace_back(stem);
   }
   return stems;

@@ -17,9 +17,9 @@ std::vector<std::string> singular_forms(std::string_view text);
 /// A text with its last word in the plural, where that is written otherwise than with one letter more: `nappies`.
 std::optional<std::string> changed_plural(std::string_view text);
 
-/// A text without the last letter, and the last two letters, of its last word, of which so many bytes must be left.
-/// Digits are no ending.
-std::vector<std::string> without_endings(std::string_view text, double fewest);
+/// A text without the last letter, the last two, and so on up to `most`, of its last word, of which so many letters
+/// must be left. Digits are no ending.
+std::vector<std::string> without_endings(std::string_view text, double fewest, std::size_t most);
 
 /// The texts with one of the words before the last in the other number: `courses psychology` for `course psychology`.
 std::vector<std::string> in_other_number(std::string_view text);

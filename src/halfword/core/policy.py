@@ -95,12 +95,14 @@ class Policy:
     reordered_inflected: float = 0.0  # 1: words before the last are looked for in the other number, too
     reordered_corrections: float = 0.0  # corrections whose words are looked for in another order, too
     inside_most_queries: float = 0.0  # that an index may have to look for the typed letters inside words (small sites)
-    inside_fewest_typed: float = 5.0  # bytes that must be typed for that,
+    inside_fewest_typed: float = 5.0  # letters that must be typed for that (`core.text.width_of`),
     inside_fewest_ending: float = 4.0  # or so many, if they are its ending,
-    inside_fewest_before: float = 3.0  # and bytes of the word that must be before them (by reading, not measured)
+    inside_fewest_before: float = 3.0  # and of the word before them (by reading, not measured)
     inside_factor: float = 0.1  # how much one that has the typed letters inside a word counts beside one that has words
     # (by reading: `mission` is seldom meant for `permissions`)
-    abbreviated_fewest_typed: float = 3.0  # bytes of each word before the last that may stand for one that begins so
+    abbreviated_fewest_typed: float = 3.0  # letters of each word before the last that may stand for one that begins so
+    # (small sites; by reading)
+    cut_least_share: float = 0.5  # of the letters of a word that must stay where it is looked for without its end
     # (small sites; by reading)
     other_known_factor: float = 0.05  # how much one that does not go on from the text counts beside one that does
     # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
@@ -228,6 +230,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "inside_fewest_before": (1.0, 1000.0),
     "inside_factor": (1e-6, 1.0),
     "abbreviated_fewest_typed": (1.0, 1e6),
+    "cut_least_share": (0.0, 1.0),
     "other_known_factor": (1e-6, 1.0),
     "pinyin_most_queries": _COUNT,
     "pinyin_log_probability": (-30.0, 0.0),

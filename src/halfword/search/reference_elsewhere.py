@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from halfword.core.folding import fold
 from halfword.core.policy import Policy
+from halfword.core.text import width_of
 from halfword.search.reference_folding import lacks_marks
 from halfword.search.reference_inflections import (
     changed_plural,
@@ -25,6 +26,7 @@ from halfword.search.reference_inside import find_inside
 from halfword.search.reference_order import PlainOrder
 
 _MOST_WORDS = 16  # of a longer text no other way to write it is looked for
+_SHORT_ENDINGS = 2  # letters of an ending without which a word is looked for everywhere
 Found = dict[str, int]  # queries, and how many characters of each stand for what was typed
 
 
@@ -86,9 +88,9 @@ class PlainElsewhere:
 
     def _inflected(self, text: str, other_order: PlainOrder) -> list[Way]:
         """Return queries that have the words of a text with one of them, or all, in another form."""
-        inner, last = other_forms(text, self.endings, other_order.holds)
-        ways = [way for other in inner for way in self._as_written(other)]
-        return ways + [way for other in last for way in self._with_whole_words(other, other_order)]
+        begun, whole = other_forms(text, self.endings, other_order.holds)
+        ways = [way for other in begun for way in self._as_written(other)]
+        return ways + [way for other in whole for way in self._with_whole_words(other, other_order)]
 
     def _inside(self, text: str, *, ending: bool = False) -> Found:
         return find_inside(self.counts, text, self.policy, folds=self.folds, ending=ending)
@@ -99,10 +101,15 @@ class PlainElsewhere:
 
     def _with_whole_words(self, text: str, other_order: PlainOrder) -> list[Way]:
         """Return queries that have the words of another text as they are or at the end of a word, or are made of it."""
+        inside = Way(self._inside(text, ending=True), self.policy.inside_factor)
+        return [*self._with_words(text, other_order), inside]
+
+    def _with_words(self, text: str, other_order: PlainOrder) -> list[Way]:
+        """Return queries that have the words of another text as they are, or are made of it."""
         texts = {text, fold(text)} if self.folds else {text}
         begun = {query: len(each) for query in self.counts for each in texts if f"{query} ".startswith(f"{each} ")}
         ordered = other_order.find(f"{text} ", folds=self.folds)
-        return [Way(ordered), Way(begun), Way(self._inside(text, ending=True), self.policy.inside_factor)]
+        return [Way(ordered), Way(begun)]
 
     def _joined(self, text: str) -> list[Way]:
         """Return what is found by a text without a space inside it, or without all of them."""
@@ -123,7 +130,8 @@ class PlainElsewhere:
         """Return queries without a space that was typed too early.
 
         In small sites, if no query goes on from what was typed, also those with other forms of its words, else those
-        without the ending of a word, else those whose words begin as all of its words do.
+        without the ending of a word, else those with a word that the last one begins with, else those whose words begin
+        as all of its words do.
         """
         ways = [Way(self._going_on(text[:-1]))] if text.endswith(" ") else []
         if self.other_order is None or not self._inflects or self._going_on(text):
@@ -134,8 +142,12 @@ class PlainElsewhere:
 
         if not is_found() and text not in self.counts:  # a whole query may be all that is meant
             ways += self._inflected(text, self.other_order)
-        for stem in without_endings(text, self.policy.inside_fewest_ending):
+        for stem in without_endings(text, self.policy.inside_fewest_ending, _SHORT_ENDINGS):
             ways += [] if is_found() else self._with_whole_words(stem, self.other_order)
+        least = self.policy.cut_least_share * width_of(text.split(" ")[-1])
+        for stem in without_endings(text, max(self.policy.inside_fewest_ending, least), len(text)):
+            cut = self._as_written(stem) if " " in stem else self._with_words(stem, self.other_order)
+            ways += [] if is_found() else cut
         if not is_found():
             ways.append(Way(self.other_order.find(text, folds=self.folds, abbreviated=True)))
         return ways

@@ -1,11 +1,13 @@
 """Words in another number or without their ending, in plain Python: `engine/text/inflections.h` must equal it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from string import digits
 
+from halfword.core.text import width_of
+
 _SHORTEST_PLURAL = 4  # bytes; `gas` and `bus` are no plurals
-_SHORTEST_STEM = 3  # bytes before an ending
+_SHORTEST_STEM = 3  # letters before an ending
 _WITH_E = ("che", "she", "xe", "sse", "zze")  # watches, boxes
 
 
@@ -45,17 +47,17 @@ def changed_plural(text: str) -> str | None:
     return f"{text[:-1]}ies" if _is_long(word) and word.endswith("y") and word[-2] not in "aeiou" else None
 
 
-def without_endings(text: str, fewest: float) -> list[str]:
-    """Return a text without the last letter, and the last two letters, of its last word, of which so many must be left.
+def without_endings(text: str, fewest: float, most: int) -> list[str]:
+    """Return a text without the last letter, the last two, and so on up to `most`, of its last word.
 
-    Digits are no ending.
+    Of this so many letters must be left. Digits are no ending.
 
-    >>> without_endings("alle schulen", 4), without_endings("boote", 4), without_endings("inc-44", 4)
+    >>> without_endings("alle schulen", 4, 2), without_endings("boote", 4, 2), without_endings("inc-44", 4, 2)
     (['alle schule', 'alle schul'], ['boot'], [])
     """
     word = text.split(" ")[-1]
-    removed = takewhile(lambda letter: letter not in digits, reversed(word[-2:]))
-    return [text[:-cut] for cut, _ in enumerate(removed, 1) if len(word[:-cut].encode()) >= fewest]
+    removed = takewhile(lambda letter: letter not in digits, reversed(word))
+    return [text[:-cut] for cut, _ in enumerate(removed, 1) if cut <= most and width_of(word[:-cut]) >= fewest]
 
 
 def in_other_number(text: str) -> list[str]:
@@ -79,46 +81,52 @@ def singular_before(text: str) -> str:
     return " ".join([*map(make_singular, before), last])
 
 
-def forms_of(word: str, endings: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the other forms that a word may have, if endings take turns.
+def changed(word: str, affix: str, other: str) -> str | None:
+    """Return the other form of a word, if two affixes take turns; those with a hyphen after them begin a word.
 
-    >>> list(forms_of("medico", [("o", "i"), ("o", "a"), ("i", "o")])), list(forms_of("zio", [("o", "i")]))
-    (['medici', 'medica'], [])
+    >>> changed("medico", "o", "i"), changed("zio", "o", "i"), changed("المياه", "ال-", "-")
+    ('medici', None, 'مياه')
     """
-    for ending, other in endings:
-        if _may_end(word, ending):
-            yield word.removesuffix(ending) + other
+    if _begins(affix, other):
+        affix, other = affix[:-1], other[:-1]
+        stem = word.removeprefix(affix)
+        fits, form = word.startswith(affix), other + stem
+    else:
+        stem = word.removesuffix(affix)
+        fits, form = word.endswith(affix), stem + other
+    return form if fits and width_of(stem) >= _SHORTEST_STEM else None
 
 
 def other_forms(
     text: str, endings: Sequence[tuple[str, str]], is_word: Callable[[str], bool]
 ) -> tuple[list[str], list[str]]:
-    """Return the texts with one word in another form: those before the last, which must be words, and the last.
+    """Return the texts with one word in another form, or all words that may have it in the same one.
 
-    With the latter are those with all words that may have it in the same form.
+    The first ones are those whose last word may go on: it stays, or begins otherwise. Words before the last must be
+    known as words.
 
     >>> other_forms("bando conc", [("o", "i"), ("c", "")], {"bandi"}.__contains__)
     (['bandi conc'], ['bando con'])
     >>> other_forms("scarpe nere", [("e", "a")], set().__contains__)
     ([], ['scarpe nera', 'scarpa nera'])
+    >>> other_forms("فاتورة كهر", [("-", "ال-")], set().__contains__)
+    (['فاتورة الكهر', 'الفاتورة الكهر'], [])
     """
-    *before, last = words = text.split(" ")
-    inner = [
-        " ".join([*words[:place], form, *words[place + 1 :]])
-        for place, word in enumerate(before)
-        for form in forms_of(word, endings)
-        if is_word(form)
-    ]
-    together = []
-    for ending, other in endings:
-        changed = [word.removesuffix(ending) + other if _may_end(word, ending) else word for word in words]
-        if sum(_may_end(word, ending) for word in words) > 1:
-            together.append(" ".join(changed))
-    return inner, [*(" ".join([*before, form]) for form in forms_of(last, endings)), *together]
+    words, begun, whole = text.split(" "), list[str](), list[str]()
+    for pair in endings:
+        of_last = begun if _begins(*pair) else whole
+        forms = [changed(word, *pair) for word in words]
+        for place, form in enumerate(forms):
+            last = place == len(words) - 1
+            if form is not None and (last or is_word(form)):
+                (of_last if last else begun).append(" ".join([*words[:place], form, *words[place + 1 :]]))
+        if sum(form is not None for form in forms) > 1:
+            of_last.append(" ".join(word if form is None else form for word, form in zip(words, forms, strict=True)))
+    return begun, whole
 
 
-def _may_end(word: str, ending: str) -> bool:
-    return word.endswith(ending) and len(word.removesuffix(ending).encode()) >= _SHORTEST_STEM
+def _begins(affix: str, other: str) -> bool:
+    return affix.endswith("-") and other.endswith("-")
 
 
 def _is_long(word: str) -> bool:

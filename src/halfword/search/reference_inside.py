@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from halfword.core.folding import fold
 from halfword.core.policy import Policy
+from halfword.core.text import width_of
 
 
 def find_inside(
@@ -27,7 +28,7 @@ def find_inside(
     """
     spelled = fold if folds else str
     wanted = spelled(typed)
-    letters, before = len(wanted.encode()), int(policy.inside_fewest_before)
+    letters, before = width_of(wanted), int(policy.inside_fewest_before)
     if len(counts) > policy.inside_most_queries or letters < policy.inside_fewest_ending or " " in wanted:
         return {}
     ending = ending or letters < policy.inside_fewest_typed
@@ -40,7 +41,8 @@ def _matched(query: str, key: str, wanted: str, before: int, ending: bool) -> in
     end = 0
     for word, folded in zip(query.split(" "), key.split(" "), strict=True):
         end += len(word) + 1
-        letters = folded.encode()[before:]
-        if letters.endswith(wanted.encode()) if ending else wanted.encode() in letters:
+        places = [place for place in range(1, len(folded)) if folded.startswith(wanted, place)]
+        ends = [place for place in places if not ending or place + len(wanted) == len(folded)]
+        if any(width_of(folded[:place]) >= before for place in ends):
             return end - 1
     return 0

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from halfword.core.folding import SIGNS, fold
 from halfword.core.policy import Policy
+from halfword.core.text import width_of
 
 _WORD = re.compile("[^ _]+")
 _PART = re.compile(f"[^ _{''.join(map(re.escape, sorted(SIGNS)))}]+")
@@ -68,7 +69,7 @@ class PlainOrder:
         longest = max([begun, *whole], key=lambda word: len(fold(word).encode()))
         if abbreviated:
             fewest = self._policy.abbreviated_fewest_typed
-            if not whole or any(len(fold(word).encode()) < fewest for word in whole):
+            if not whole or any(width_of(fold(word)) < fewest for word in whole):
                 return {}
         elif any(key not in self._held for key in keys):
             return {}

@@ -2,6 +2,7 @@
 
 They tell slips from other forms of a word, and a small site finds its queries by other forms of their words:
 `words.endings` of a model file is text, a line for each way to inflect: an ending, a space, and the one in its place.
+Beginnings that words have or have not, as the Arabic article, are learned in the same way, with a hyphen after them.
 """
 
 from collections import defaultdict
@@ -89,4 +90,8 @@ def learn_endings(counts: Mapping[str, int]) -> dict[str, Array]:
         for word in set(fold(query, " ").split()):
             often[word] += count
     lines = "".join(f"{ending} {other}\n" for ending, other in Endings(often).pairs())
+    reversed_words = {word[::-1]: count for word, count in often.items()}
+    for one, other in Endings(reversed_words).pairs():
+        if not (one and other):
+            lines += f"{one[::-1]}- {other[::-1]}-\n"
     return {"words.endings": Array("U8", lines.encode())} if lines else {}
