@@ -64,7 +64,7 @@ void merge_spellings(std::string_view typed, double typed_count, const std::vect
   std::vector<std::string> keys;
   for (const Proposal& each : proposals) keys.push_back(fold(each.text));
   const std::vector<double> given = scores;
-  const bool has_accents = !is_ascii(typed);
+  const bool has_accents = !is_ascii(typed) && typed_key != typed;
   const auto goes_on = [&](const Proposal& each) { return each.count > 0.0 && each.text.starts_with(typed); };
   const auto is_better = [&](std::size_t one, std::size_t other) {
     if (has_accents && goes_on(proposals[one]) != goes_on(proposals[other])) return goes_on(proposals[one]);
@@ -84,7 +84,7 @@ void merge_spellings(std::string_view typed, double typed_count, const std::vect
   for (std::size_t place = 0; place < given.size(); ++place) {
     const Proposal& each = proposals[place];
     if (keys[place] != typed_key || each.text == typed || !(std::max(each.count, 0.0) < typed_count)) continue;
-    if (!is_ascii(each.text) || has_accents) scores[place] = std::numeric_limits<double>::quiet_NaN();
+    if (!is_ascii(each.text) || !is_ascii(typed)) scores[place] = std::numeric_limits<double>::quiet_NaN();
   }
 }
 

@@ -80,12 +80,13 @@ class Admission {
     if (proposal.count > 0.0) return !is_rare_form_of_typed(proposal) && !is_rare_form(proposal);
     if (!is_new(proposal)) return true;
     if (is_known_otherwise(proposal.text) || is_too_odd(proposal, score_of(place), above, elsewhere)) return false;
+    if (shows_once_ && !words_.knows_unspaced(std::string_view(proposal.text).substr(completed_from(proposal)))) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || score_of(place) >= invented_floor_;
     if (invented > 0.0F) return false;
     const std::string_view text = proposal.text;
     const LiveFlags* const live_words = ranked_.live == nullptr ? nullptr : &ranked_.live->words;
-    const std::size_t judged = known_.empty() ? text.substr(0, proposal.matched).rfind(' ') + 1 : 0;
+    const std::size_t judged = known_.empty() ? completed_from(proposal) : 0;
     return words_.knows_all(text.substr(judged), live_words);
   }
 
@@ -106,6 +107,11 @@ class Admission {
     if (whole || shows_once_) typed_form_ = plain_form(ranked_.request.typed);
     if (!whole) return;
     doubt_ = std::log((facts.longer_total + policy_.new_after_whole) / (facts.total + policy_.new_after_whole));
+  }
+
+  /// Where the first word of a proposal begins that was not typed to its end.
+  static std::size_t completed_from(const Proposal& proposal) {
+    return std::string_view(proposal.text).substr(0, proposal.matched).rfind(' ') + 1;
   }
 
   /// Whether nobody typed a proposal; what this person typed the words of is not new.

@@ -43,6 +43,17 @@ bool Lexicon::knows_all(std::string_view text, const LiveFlags* live) const {
   return all;
 }
 
+bool Lexicon::knows_unspaced(std::string_view text) const {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string_view whole = text.substr(begin, end - begin);
+    const bool known = typed_.knows(whole) || (background_ && background_->knows(whole));
+    if (!known && holds_unspaced(whole)) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 bool Lexicon::holds(std::string_view word) const {
   return list_ ? typed_.knows(word) && list_->lower_bound(word).exact : typed_.knows(word);
 }

@@ -32,6 +32,9 @@ class Lexicon {
   /// Whether the list, or `live`, holds every word of `text`.
   bool knows_all(std::string_view text, const LiveFlags* live = nullptr) const;
 
+  /// Whether what stands between spaces in `text` is known as a whole where a script is written without them.
+  bool knows_unspaced(std::string_view text) const;
+
   /// Whether a word is one of the log, by the list if there is one.
   bool holds(std::string_view word) const;
 

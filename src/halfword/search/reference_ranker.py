@@ -52,7 +52,7 @@ from halfword.core.folding import covered, keys
 from halfword.core.options import DEFAULTS, Invent, Order, SearchOptions, Typos
 from halfword.core.policy import NEVER_BELIEVED, Policy
 from halfword.core.text import normalise_prefix
-from halfword.core.words import words_in
+from halfword.core.words import is_without_spaces, words_in
 from halfword.search.model import Answer, Completion
 from halfword.search.reference_belief import PlainBelief
 from halfword.search.reference_corrections import PlainCorrections
@@ -105,6 +105,10 @@ class KnownWords:
     def invented(self, text: str) -> int:
         """Return how many of them the background does not know either."""
         return sum(word not in self.typed and word not in self.background for word in words_in(text))
+
+    def knows_unspaced(self, text: str) -> bool:
+        """Tell whether what stands between spaces is known as a whole where a script is written without them."""
+        return all(word in self.typed or word in self.background for word in text.split(" ") if is_without_spaces(word))
 
     def least_typed(self, text: str) -> float:
         """Return how often the word of a text was typed that was typed least."""
@@ -368,6 +372,7 @@ class PlainPipeline:
             scores,
             lambda text: proposals[text].count,
             lambda text, whole: self.words.invented(text[0 if whole else _begun(text, proposals[text]) :]) > 0,
+            lambda text: self.words.knows_unspaced(text[_begun(text, proposals[text]) :]),
             lambda text: self.apart(text, proposals[text].matched),
             self.unfinished,
             lambda text: self.repeats(text, proposals[text].matched),

@@ -67,7 +67,8 @@ def merge_spellings(
 
     def rank(text: str) -> tuple[bool, float, float]:
         count = count_of(text) or 0
-        return not typed.isascii() and count > 0 and text.startswith(typed), count, scores[text]
+        has_accents = not typed.isascii() and fold(typed) != typed
+        return has_accents and count > 0 and text.startswith(typed), count, scores[text]
 
     merged = dict(scores)
     for text in scores:
@@ -87,6 +88,7 @@ def select(
     scores: Mapping[str, float],
     count_of: Callable[[str], float],
     invented: Callable[[str, bool], bool],
+    knows_unspaced: Callable[[str], bool],
     apart: Callable[[str], bool],
     unfinished: Callable[[str], bool],
     repeats: Callable[[str], bool],
@@ -115,9 +117,10 @@ def select(
     it is far rarer. A text whose words are the person's `own`, from earlier queries, is not new.
 
     Where the policy shows a query once, what is new is never nearly what was typed, nor has it the words of a known
-    query or begins one, and where known queries are found its words are known, those that were typed whole too. Of
-    known queries with the same words in another order, or the same letters with other spaces, the most frequent is
-    shown, and what goes on from the typed text if it is not far rarer.
+    query or begins one, and where known queries are found its words are known, those that were typed whole too. In
+    scripts without spaces what stands between spaces must be known as a whole. Of known queries with the same words
+    in another order, or the same letters with other spaces, the most frequent is shown, and what goes on from the
+    typed text if it is not far rarer.
     """
     least = policy.min_probability if options.min_probability is None else options.min_probability
     everything, least = least == 0, 0.0 if empty and options.min_probability is None else least
@@ -168,6 +171,8 @@ def select(
             continue
         rare = 0 < count_of(text) < policy.often_typed_share * typed_count
         if (rare and plain_form(text) == typed_form) or (count_of(text) > 0 and shows_once and is_rare_form(text)):
+            continue
+        if new and shows_once and not knows_unspaced(text):
             continue
         strict = shows_once and bool(known_counts) and least_invented[options.invent] >= 1
         if new and invented(text, strict) and likely < least_invented[options.invent]:

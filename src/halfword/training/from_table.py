@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from halfword.core.filters import SPELLED, Blocklist
 from halfword.core.folding import is_plain
 from halfword.core.model_file import Array
-from halfword.core.words import words_in
+from halfword.core.words import is_without_spaces, words_in
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 from halfword.training.companions import LONGEST, MOST_IN_A_QUERY, MOST_WORDS, Companions, choose_words, kept_pairs
@@ -79,10 +79,17 @@ def _blocked(table: QueryTable, words: WordColumns, blocklist: Blocklist) -> lis
     return [place for place in places if blocklist.blocks(table.at(place))]
 
 
-def word_list_of(words: WordColumns, background: Collection[str], least: int) -> dict[str, Array]:
-    """Return what `word_arrays` does with the words that occur at least so often."""
+def word_list_of(
+    words: WordColumns, background: Collection[str], least: int, *, unspaced: bool = False
+) -> dict[str, Array]:
+    """Return what `word_arrays` does with the words that occur at least so often.
+
+    `unspaced`: what stands between spaces, too, where a script is written without them.
+    """
     known = {part for word in background for part in words_in(word)}
     also = {character for word in words.words for character in word} if least > 1 else set()
+    if unspaced:
+        also |= {word for word, count in words.words.items() if count >= least and is_without_spaces(word)}
     marked, listed = (words.typed >= least).astype(np.uint8), words.words
     made = import_engine().word_list_arrays(listed.text, listed.begin, marked, sorted(also), sorted(known))
     return _arrays(made)

@@ -13,9 +13,11 @@ from halfword.core.files import whole_file
 from halfword.core.folding import fold
 from halfword.core.near_words import is_near
 from halfword.core.text import common_beginning
+from halfword.core.words import is_without_spaces
 from halfword.data.dataset import Dataset, Split
 from halfword.training.channel import neighbours
 from halfword.training.endings import Endings
+from halfword.training.latin_keys import on_latin_keys
 
 _TIMES = 5  # the correct query must be this many times as frequent
 _TIMES_IF_RARE = 2  # or only this many times, if the correct word is
@@ -37,6 +39,8 @@ _SHORTEST_JOINED = 3  # letters of each of two words between which a space is mi
 _MOST_MISSING = 3  # letters that may be missing at the end of a query that was sent too early
 _DOUBLED = re.compile(r"(.)\1")
 _PARTS = re.compile(r"[^\W\d_]+|[\W\d_]+")  # words, and what is between them, as in read_csv
+
+_HALF_COMPOSED = re.compile("^(.*[\u3040-\u30ff])[a-z]{1,2}$")
 
 
 class Misspellings:
@@ -90,6 +94,10 @@ class Misspellings:
             if (often and _is_judged(word, _SHORTEST_WORD)) or far or self._is_known(word):
                 for rest in _rests(word):
                     self._by_rest[rest].append(word)
+        self._on_latin_keys: dict[str, int] = {}  # what is typed if the keyboard was not switched
+        for query, count in self._counts.items():
+            if keys := on_latin_keys(query):
+                self._on_latin_keys["".join(keys)] = count
         self._endings = Endings(self._words)
         self._meant: dict[str, list[str]] = {}
         self._by_letters: dict[str, str] = {}  # the most frequent query with these letters
@@ -101,6 +109,10 @@ class Misspellings:
     def holds(self, query: str) -> bool:
         """Tell whether `query` is probably a typing mistake."""
         folded, spaced = (" ".join(fold(query, hyphen).split()) for hyphen in ("", " "))
+        if query.isascii() and self._on_latin_keys.get(query, 0) >= _TIMES * self._counts.get(folded, 1):
+            return True
+        if is_without_spaces(query):
+            return self._is_half_composed(folded)
         if self._is_otherwise_spaced(folded, spaced) or any(map(self._is_joined, _PARTS.findall(spaced))):
             return True
         parts = _PARTS.findall(folded)
@@ -133,6 +145,18 @@ class Misspellings:
             if self._is_unknown_slip(word, meant):
                 return True
         return False
+
+    def _is_half_composed(self, query: str) -> bool:
+        """Tell whether a query ends with letters that were not yet a syllable, and far more go on from what is before.
+
+        >>> Misspellings({"たまご": 5, "たまg": 1}).holds("たまg"), Misspellings({"ポケモンgo": 1}).holds("ポケモンgo")
+        (True, False)
+        """
+        found = _HALF_COMPOSED.search(query)
+        if not found:
+            return False
+        begun = sum(count for text, count in self._counts.items() if text.startswith(found[1]) and text != query)
+        return begun >= _TIMES * self._counts.get(query, 1)
 
     def _is_otherwise_spaced(self, query: str, spaced: str) -> bool:
         """Tell whether a query that is typed hardly ever differs from a usual one in spaces, not in hyphens alone.

@@ -8,7 +8,7 @@ characters as they are with the rest as pinyin (`手ji`). Only the most typed qu
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from heapq import nsmallest
 from typing import Any, cast
 
@@ -18,27 +18,72 @@ from halfword.core.model_file import Array
 from halfword.core.words import is_han
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
+from halfword.training.latin_keys import has_kana, in_hiragana, in_romaji, on_latin_keys
 
 _MOST = 100_000  # queries that have keys, the most typed ones
 _MOST_CHARACTERS = 20  # of a query that has keys
-_MOST_WRITTEN = 3  # characters that may be written already
+_MOST_WRITTEN = 3  # characters that may be written already,
+_MOST_KANA_WRITTEN = 8  # and of kana, which are written one by one
+_TIMES_KANA = 4  # that Chinese characters must be as frequent as kana in a Chinese log
 
 Syllables = list[str]  # what is typed for every character of a query
 
 
 def learn_pinyin(counts: Mapping[str, int]) -> dict[str, Array]:
-    """Return the index of queries by their pinyin, as arrays for a model file."""
+    """Return the index of queries by what is typed for them in Latin letters, as arrays for a model file."""
+    if not is_chinese(counts):
+        return index_of_keys(counts, {query: list(latin_keys(query)) for query in _most_typed(counts, is_not_ascii)})
     try:
         from pypinyin import lazy_pinyin
     except ImportError:
         return {}
-    chinese = ((-count, query) for query, count in counts.items() if is_han(query) and len(query) <= _MOST_CHARACTERS)
     spelled = {
         query: [each.lower() for each in lazy_pinyin(query, errors=cast(Any, list))]  # others one by one
-        for _, query in nsmallest(_MOST, chinese)
+        for query in _most_typed(counts, is_han)
     }
     heard = {letter: lazy_pinyin(letter)[0] for letter in _common_characters()} if spelled else {}
     return pinyin_arrays(counts, spelled, heard)
+
+
+def is_chinese(counts: Mapping[str, int]) -> bool:
+    """Tell whether most queries with Chinese characters have no kana: those of a Japanese log are not read as pinyin.
+
+    >>> is_chinese({"手机": 3, "usb": 1}), is_chinese({"手紙": 3, "手紙の書き方": 4}), is_chinese({"usb": 1})
+    (True, False, False)
+    """
+    han = kana = 0
+    for query, count in counts.items():
+        if has_kana(query):
+            kana += count
+        elif is_han(query):
+            han += count
+    return han > _TIMES_KANA * kana
+
+
+def is_not_ascii(query: str) -> bool:
+    """Tell whether a query has a letter beyond ASCII."""
+    return not query.isascii()
+
+
+def _most_typed(counts: Mapping[str, int], holds: Callable[[str], bool]) -> list[str]:
+    """Return the most typed of the queries that something holds for."""
+    found = ((-count, query) for query, count in counts.items() if holds(query) and len(query) <= _MOST_CHARACTERS)
+    return [query for _, query in nsmallest(_MOST, found)]
+
+
+def latin_keys(query: str) -> Iterator[str]:
+    """Yield the keys of a query in another script: as romaji, in part already kana, or on the wrong keyboard.
+
+    >>> [key.split(chr(0))[0] for key in latin_keys("たまご")], [key for key in latin_keys("café")]
+    (['tamago', 'たmago', 'たまgo'], [])
+    """
+    if has_kana(query):
+        for typed in in_romaji(query):
+            for written in range(min(_MOST_KANA_WRITTEN + 1, len(query))):
+                for begun in dict.fromkeys((query[:written], in_hiragana(query[:written]))):
+                    yield _key(_without_spaces([*begun, *typed[written:]]))
+    elif typed_keys := on_latin_keys(query):
+        yield _key(_without_spaces(typed_keys))
 
 
 def _common_characters() -> str:
@@ -51,11 +96,19 @@ def pinyin_arrays(
     counts: Mapping[str, int], spelled: Mapping[str, Syllables], others: Mapping[str, str] | None = None
 ) -> dict[str, Array]:
     """Return the index of queries of which it is known how they are typed, and how their characters and others are."""
+    keys = {
+        query: list(keys_of(query, syllables)) for query, syllables in spelled.items() if len(syllables) == len(query)
+    }
+    arrays = index_of_keys(counts, keys)
+    return arrays | _character_arrays({**(others or {}), **_heard(counts, spelled)}) if arrays else {}
+
+
+def index_of_keys(counts: Mapping[str, int], keys: Mapping[str, list[str]]) -> dict[str, Array]:
+    """Return the index of queries by their keys."""
     by_key: dict[str, list[str]] = defaultdict(list)
-    for query, syllables in spelled.items():
-        if len(syllables) == len(query):
-            for key in dict.fromkeys(keys_of(query, syllables)):
-                by_key[key].append(query)
+    for query, found in keys.items():
+        for key in dict.fromkeys(found):
+            by_key[key].append(query)
     if not by_key:
         return {}
     table = QueryTable.of(counts)
@@ -69,7 +122,6 @@ def pinyin_arrays(
     return {
         **{name.replace("popular", "pinyin"): Array(dtype, data) for name, (dtype, data) in index.items()},
         "pinyin.position": Array("U32", order.astype("<u4").tobytes()),
-        **_character_arrays({**(others or {}), **_heard(counts, spelled)}),
     }
 
 
@@ -101,12 +153,17 @@ def keys_of(query: str, syllables: Syllables) -> Iterator[str]:
     >>> [key.replace("\\0", " ") for key in keys_of("手机", ["shou", "ji"])]
     ['shouji db', 'sj aa', '手ji cb']
     """
-    typed = [syllable.replace(" ", "") for syllable in syllables]
+    typed = _without_spaces(syllables)
     yield _key(typed)
     yield _key([each[:1] if is_han(letter) else each for letter, each in zip(query, typed, strict=True)])
     for written in range(1, min(_MOST_WRITTEN + 1, len(query))):
         if is_han(query[written - 1]):
             yield _key([letter.replace(" ", "") for letter in query[:written]] + typed[written:])
+
+
+def _without_spaces(typed: Syllables) -> Syllables:
+    """Return what is typed for each character; spaces and apostrophes are no part of a key."""
+    return [each.replace(" ", "").replace("'", "") for each in typed]
 
 
 def _key(typed: Syllables) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from halfword.core.policy import Policy
 from halfword.data.query_table import QueryTable
 from halfword.training.offers import Offers
+from halfword.training.pinyin import is_chinese, is_not_ascii
 from halfword.training.small_site import MOST_QUERIES, has_few_queries, has_words_enough, is_small_site, typed_again
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
@@ -131,17 +132,20 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
     """Return the policy of a log with these queries.
 
     A text is common if it is expected more than once in it. After a whole known query something new is expected as
-    often as the next row of the log is new. A small site shows no invented words, but all queries that it has: those
-    that go on from the typed text, in whatever spelling, by their counts, and those with the typed words in it, also
-    corrected ones. The more of its rows were typed before, the less may read oddly, and where most were, nothing is new
-    that is nearly what was typed or has the words of a known query. Where most of few queries were, no short beginning
-    is put first.
+    often as the next row of the log is new. Only Chinese is typed in Latin letters on purpose: of other scripts
+    this is looked at where nothing goes on from what was typed. A small site shows no invented words, but all
+    queries that it has: those that go on from the typed text, in whatever spelling, by their counts, and those with
+    the typed words in it, also corrected ones. The more of its rows were typed before, the less may read oddly, and
+    where most were, nothing is new that is nearly what was typed or has the words of a known query. Where most of
+    few queries were, no short beginning is put first.
     """
     again = typed_again(table)
+    other_script = any(map(is_not_ascii, table)) and not is_chinese(table)
     policy = replace(
         policy,
         common_probability=min(_COMMON / max(table.total, 1), 1.0),
         new_after_whole=max(1 - again, _NO_NEWS),
+        pinyin_most_queries=1.0 if other_script else policy.pinyin_most_queries,
     )
     if not is_small_site(table):
         return policy

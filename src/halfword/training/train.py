@@ -259,7 +259,7 @@ def _word_arrays(
     small = is_small_site(table)
     return (
         spellings_of(often, kept, blocklist)
-        | word_list_of(words, known, options.least_count)
+        | word_list_of(words, known, options.least_count, unspaced=small)
         | word_counts_of(words, options.least_count)
         | word_forms_of(kept)
         | word_tree_of(words, known, options.least_count, options.tree_room(len(table)))
