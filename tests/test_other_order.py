@@ -187,6 +187,8 @@ def test_a_small_site_finds_a_query_that_was_typed_with_a_space_too_much(tmp_pat
         "kurse": ["kurs für anfänger"],
         "schwimmbäder": ["schwimmbad"],
         "bade": [],  # too little of it is left
+        "schwimmbadkarten": ["schwimmbad"],  # a whole word is left, and half of the letters
+        "schwimmbadeintrittskarten": [],
     }.items(),
 )
 def test_a_small_site_finds_words_without_their_ending(tmp_path: Path, typed: str, found: list[str]) -> None:
@@ -323,6 +325,34 @@ def test_words_may_be_abbreviated_where_nothing_else_is_found(tmp_path: Path) ->
     }.items():
         assert found_by(tmp_path, counts, typed, INFLECTING) == [found]
     assert found_by(tmp_path, counts, "co sci", INFLECTING) == []  # too short to tell
+
+
+@pytest.mark.parametrize(
+    ("typed", "counts", "found"),
+    [
+        ("emekliler", {"emekli maaşı": 27, "emek": 30}, ["emekli maaşı"]),
+        ("benzin fiyatları", {"benzin fiyatı": 17, "fiyat": 40}, ["benzin fiyatı"]),
+        ("тачк", {"плита": 9, "тачпад": 2}, []),  # two letters are not enough in any script
+        ("тайм", {"плита": 9, "почта": 4}, []),
+        ("夜間窓口", {"窓口": 4, "夜間": 2}, []),
+    ],
+)
+def test_words_are_cut_to_what_is_known_where_nothing_else_is_found(
+    tmp_path: Path, typed: str, counts: dict[str, int], found: list[str]
+) -> None:
+    assert found_by(tmp_path, counts, typed, INFLECTING) == found
+
+
+def test_beginnings_that_the_log_has_and_has_not_are_learned_and_left_out(tmp_path: Path) -> None:
+    words = "مياه كهرباء صحة تعليم جواز"
+    counts = {f"ال{word}": 3 for word in words.split()} | dict.fromkeys(words.split(), 3)
+    (learned,) = (array.data.decode() for array in learn_endings(counts).values())
+    assert "- ال-\nال- -\n" in learned
+    known = {"فاتورة المياه": 47, "دفع المخالفات المرورية": 62}
+    toy = Toy(parts=("popular", "ngram"), counts=known, order=4, policy=INFLECTING, endings=(("-", "ال-"),))
+    model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
+    for typed, found in {"فاتورة مياه": "فاتورة المياه", "مخالفات مرور": "دفع المخالفات المرورية"}.items():
+        assert [text for text in model.complete(typed, ANY).texts if text in known] == [found]
 
 
 def test_who_types_an_accent_seldom_means_a_word_without_it(tmp_path: Path) -> None:

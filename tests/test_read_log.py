@@ -118,6 +118,29 @@ def test_columns_may_have_names_of_other_languages(tmp_path: Path) -> None:
     assert (row["time"], row["user"], row["query"]) == (1532908838000000, "K7", "müsli")
 
 
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("дата_время,сессия,поисковый_запрос", "2018-07-30 02:00:38,K7,ковёр"),
+        ("検索日時,セッションID,検索キーワード", "2018-07-30 02:00:38,K7,鶏肉 レシピ"),
+        ("Tarih,Ziyaretçi No,Aranan İfade", "2018-07-30 02:00:38,K7,altın fiyatı"),
+        ("الوقت,رقم الجلسة,نص البحث", "2018-07-30 02:00:38,K7,فاتورة المياه"),
+        ("时间,用户ID,搜索词", "2018-07-30 02:00:38,K7,手机壳"),
+        ("시간,사용자ID,검색어", "2018-07-30 02:00:38,K7,날씨 서울"),
+    ],
+)
+def test_columns_may_have_names_in_other_scripts(tmp_path: Path, header: str, row: str) -> None:
+    (read,) = rows_of(write(tmp_path / "log.csv", f"{header}\n{row}\n"))
+    assert (read["user"], read["query"]) == ("K7", row.split(",")[2])
+    assert read["time"] is not None
+
+
+def test_a_header_in_another_encoding_is_told_from_one_that_is_not_known(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.csv", "колонка;ещё\nковёр;1\nутюг;2\n".encode("cp1251"))
+    with pytest.raises(LogError, match=r"log\.csv is not UTF-8; name its encoding, such as --encoding cp1251"):
+        rows_of(log)
+
+
 def test_compressed_files_are_read_by_their_suffix(tmp_path: Path) -> None:
     write(tmp_path / "a.txt.gz", gzip.compress(b"new york\n"))
     with pa.output_stream(str(tmp_path / "b.txt.zst"), compression="zstd") as stream:

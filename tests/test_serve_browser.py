@@ -158,15 +158,33 @@ def test_inside_the_text_a_key_only_moves_the_caret(box: Box, back: str, key: st
     assert box.input.evaluate("box => box.selectionEnd") == 3
 
 
-def test_in_right_to_left_text_the_left_arrow_accepts(box: Box) -> None:
+def test_latin_goes_from_left_to_right_on_any_page(box: Box) -> None:
     set_attribute(box.page, "dir", "rtl")
     box.type("wea")
     box.wait_for("weather", "weather in new york")
-    box.press("ArrowRight")
+    box.press("ArrowLeft")
     assert box.text == "wea"
-    box.press("ArrowLeft")
-    box.press("ArrowLeft")
+    box.press("ArrowRight")
+    box.press("ArrowRight")
     playwright_api.expect(box.input).to_have_value("weather")
+
+
+def test_arabic_goes_from_right_to_left_on_any_page(page: "Page", tmp_path: Path) -> None:
+    path = tmp_path / "arabic.halfword"
+    write_model(path, popular_arrays({"مدارس": 3}), Card(profile="default"))
+    with serving(path) as running:
+        page.goto(running.address)
+        type_arabic(Box(page))
+
+
+def type_arabic(box: Box) -> None:
+    box.type("مد")
+    box.wait_for("مدارس")
+    assert box.input.evaluate("box => getComputedStyle(box).unicodeBidi") == "plaintext"
+    row = box.page.locator("[role=option]").first
+    assert row.evaluate("row => getComputedStyle(row).direction") == "rtl"
+    box.press("ArrowLeft")
+    playwright_api.expect(box.input).to_have_value("مدارس")
 
 
 def test_alt_arrows_open_and_close(box: Box) -> None:

@@ -69,6 +69,8 @@ def _summary(model: Path, header: Header) -> Iterator[tuple[str, str]]:
         yield "network", f"{network.hidden_size} hidden"
     if card.background:
         yield "stands on", " of ".join(filter(None, (card.background.name, card.background.date)))
+    elif parts.ngram:
+        yield "stands on", "no background"
     for name, said in (("misspellings", "likely typing mistakes"), ("never_suggested", "never suggested")):
         if found := (card.data or {}).get(name):
             yield said, str(found)

@@ -64,6 +64,8 @@ def print_learned(output: Path, card: "Card") -> None:
     if background := card.background:
         licence = f"licence: {background.licence or 'not named'}"
         console.print(f"{output}: stands on {background.name} ({licence}); --background none stands on nothing")
+    elif card.parts.ngram:
+        console.print(f"{output}: stands on no background, but on this log alone")
 
 
 def table(*columns: str, caption: str | None = None) -> Table:

@@ -15,12 +15,16 @@ KNOWN_NAMES = {
     "query": "query q search search_query search_term search_terms searchterm keyword keywords term terms query_text "
     "query_string search_string search_phrase search_text phrase suchbegriff suchbegriffe suchanfrage suchwort requête "
     "requete recherche mot_clé búsqueda busqueda consulta ricerca busca pesquisa zoekterm zoekopdracht "
-    "término termino terme termo",
+    "término termino terme termo запрос поисковый_запрос arama arama_terimi aranan_ifade sorgu zapytanie sökord "
+    "استعلام بحث كلمة_البحث نص_البحث 検索語 検索ワード 検索キーワード クエリ 搜索词 查询 关键词 검색어",
     "user": "anonid user user_id userid uid session session_id sessionid visitor visitor_id client_id customer_id "
     "customer client kunde kundennummer nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker "
-    "bezoeker klant klantnummer employee employee_id member member_id account account_id guest visitatore sessione",
+    "bezoeker klant klantnummer employee employee_id member member_id account account_id guest visitatore sessione "
+    "сессия пользователь посетитель oturum kullanıcı ziyaretçi sesja użytkownik användare الجلسة رقم_الجلسة المستخدم "
+    "الزائر セッション セッションid ユーザー ユーザーid 会員id 用户 用户id 会话 会话id 사용자 사용자id 세션 세션id",
     "time": "querytime query_time time timestamp date datetime ts created_at event_time datum zeit zeitpunkt "
-    "zeitstempel horodatage fecha tijd tijdstip",
+    "zeitstempel horodatage fecha tijd tijdstip время дата дата_время tarih zaman czas التاريخ الوقت 日時 検索日時 "
+    "时间 시간 일시",
     "count": "count counts frequency freq searches search_count search_volume anzahl häufigkeit fréquence frecuencia",
 }
 _CATALOGUE = "title name product_name product"  # which may be asked for where nothing else is
@@ -36,7 +40,8 @@ _TIME_ENDS = "time timestamp date datetime ts at fecha hora zeit datum horodatag
 _USER_WORDS = (
     "user visitor session sesion sesión sitzung séance seance client customer anonymous anon employee member account "
     "kunde nutzer benutzer besucher utilisateur visiteur usuario cliente utente gebruiker bezoeker klant guest "
-    "visitatore sessione visitante sessão sessao"
+    "visitatore sessione visitante sessão sessao сессии пользователя посетителя oturum kullanıcı ziyaretçi sesja sesji "
+    "użytkownika"
 )
 _USER_SIGNS = "id uid key hash number no nr token cookie"
 _TYPED = re.compile(r"(?!/)(?!.*(?:://|@|www\.)).*[^\W\d_]{2}.*")  # words; no path, no address
@@ -103,6 +108,8 @@ def named_columns(
     if "query" not in found.places and len(header) == 1:
         found.places["query"], found.reasons["query"] = 0, ONLY
     if "query" not in found.places:
+        if any("\ufffd" in name for name in header):
+            raise LogError(f"{path} is not UTF-8; name its encoding, such as --encoding cp1251 or --encoding latin-1")
         raise LogError(
             f"{path}: none of the columns {', '.join(header)} is known to hold queries; name it with --query-column"
         )
@@ -236,4 +243,4 @@ def _position(path: Path, header: tuple[str, ...], name: str) -> int:
 
 
 def _plain(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(" ", "_")
+    return name.strip().lower().replace("i\u0307", "i").replace("-", "_").replace(" ", "_")  # İ has a dot of its own

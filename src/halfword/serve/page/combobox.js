@@ -35,6 +35,7 @@ const KEPT = "halfword-session"; // the key in the storage
 const MOST_EARLIER = 10; // queries that are kept and sent
 const LONGEST_EARLIER = 200; // characters; a longer text is no query
 const MOST_OFFERED = 5; // earlier queries in the list of an empty box
+const RIGHT_TO_LEFT = /^\P{L}*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 const STYLE = `
   .halfword-list, .halfword-problem { --ink: var(--halfword-ink, light-dark(#1b1c1e, #ececee));
@@ -305,7 +306,7 @@ export class Combobox {
   #row(completion, row) {
     const { score = null, source = "", corrected } = completion;
     const item = make("li", { id: `halfword-row-${this.#number}-${row}` });
-    setAttributes(item, { role: "option", "aria-selected": "false", "data-source": source });
+    setAttributes(item, { role: "option", "aria-selected": "false", "data-source": source, dir: "auto" });
     const text = make("span");
     // The typed part is known already; what is new stands out.
     const { typed, added } = highlightOf(completion);
@@ -429,7 +430,10 @@ export class Combobox {
   }
 
   #forwardKey() {
-    return getComputedStyle(this.input).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
+    const { direction, unicodeBidi } = getComputedStyle(this.input);
+    const byText = unicodeBidi === "plaintext" && /\p{L}/u.test(this.input.value);
+    const goesLeft = byText ? RIGHT_TO_LEFT.test(this.input.value) : direction === "rtl";
+    return goesLeft ? "ArrowLeft" : "ArrowRight";
   }
 
   /**

@@ -44,7 +44,7 @@ const BOX = makeSheet(`
   * { box-sizing: border-box; }
   label { display: block; margin-block-end: .35em; font-weight: 600; }
   div { position: relative; }
-  input { inline-size: 100%; min-block-size: 2.75rem; padding: .5em .75em; font: inherit; color: var(--halfword-ink);
+  input { unicode-bidi: plaintext; inline-size: 100%; min-block-size: 2.75rem; padding: .5em .75em; font: inherit; color: var(--halfword-ink);
     background: var(--halfword-paper); border: 1px solid var(--halfword-line); border-radius: .5em; }
   input:focus { outline: 2px solid var(--halfword-accent); outline-offset: 1px; }
   p.halfword-problem { position: static; background: none; }
