@@ -48,7 +48,14 @@ def japanese(tmp_path_factory: pytest.TempPathFactory) -> Model:
 
 @pytest.mark.parametrize(
     ("typed", "first"),
-    [("gskt", "пылесос"), ("gsktcjc h", "пылесос робот"), ("rjd", "ковёр"), ("gs", "gs battery"), ("[kt", "хлебница")],
+    [
+        ("gskt", "пылесос"),
+        ("gsktcjc h", "пылесос робот"),
+        ("rjd", "ковёр"),
+        ("gs", "gs battery"),
+        ("[kt", "хлебница"),
+        ("ыфьы", "samsung a54"),
+    ],
 )
 def test_the_wrong_keyboard_is_understood_where_nothing_goes_on(russian: Model, typed: str, first: str) -> None:
     assert russian.complete(typed).texts[0] == first
@@ -106,8 +113,10 @@ def test_kana_are_spelled_as_they_are_typed(query: str, ways: list[str]) -> None
 
 
 def test_what_was_typed_on_the_wrong_keyboard_or_not_composed_is_not_learned() -> None:
-    misspellings = Misspellings(RUSSIAN | JAPANESE | {"卵 サンド": 7, "gsktcjc": 1, "たまg": 1, "卵サンド": 1})
-    assert [query for query in ("gsktcjc", "たまg", "卵サンド", "gs battery") if misspellings.holds(query)] == [
-        "gsktcjc",
-        "たまg",
+    misspellings = Misspellings(
+        RUSSIAN | JAPANESE | {"卵 サンド": 7, "gsktcjc": 1, "たまg": 1, "卵サンド": 1, "ыфьыгтп ф54": 1}
+    )
+    found = [
+        query for query in ("gsktcjc", "たまg", "卵サンド", "gs battery", "ыфьыгтп ф54") if misspellings.holds(query)
     ]
+    assert found == ["gsktcjc", "たまg", "ыфьыгтп ф54"]

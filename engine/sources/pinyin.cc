@@ -8,7 +8,8 @@
 namespace halfword {
 namespace {
 
-bool is_latin(char byte) { return byte >= 'a' && byte <= 'z'; }
+/// Whether a byte belongs to a letter: a Latin one, or one beyond ASCII.
+bool is_of_letter(char byte) { return (byte >= 'a' && byte <= 'z') || static_cast<unsigned char>(byte) > 127; }
 
 /// What is typed, without the spaces and apostrophes that may stand between syllables.
 std::string typed_key(std::string_view typed) {
@@ -44,7 +45,7 @@ std::vector<FoundQuery> Pinyin::find(std::string_view typed, const Policy& polic
   const auto characters =
       static_cast<double>(key.size()) - static_cast<double>(std::count_if(key.begin(), key.end(), continues));
   std::vector<FoundQuery> found;
-  if (key.empty() || !is_latin(key.back()) || characters < policy.pinyin_fewest_characters) return found;
+  if (key.empty() || !is_of_letter(key.back()) || characters < policy.pinyin_fewest_characters) return found;
   for (const std::size_t place : keys_.best_of(key, static_cast<std::size_t>(policy.pinyin_count))) {
     TypedQuery query = queries_.at(position_[place]);
     const auto same = [&](const FoundQuery& other) { return other.text == query.text; };

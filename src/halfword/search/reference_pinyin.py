@@ -2,7 +2,7 @@
 
 What is typed, but for spaces and apostrophes, must be how a query begins that is typed in one of these ways: all of it
 in pinyin, the first letter of every character alone, or the first characters as they are and the others in pinyin. It
-must end with a Latin letter.
+must end with a letter.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,8 @@ class PlainPinyin:
     def find(self, prefix: str) -> dict[str, int]:
         """Return queries that are typed so, and how many characters of each stand for what was typed."""
         typed = prefix.replace(" ", "").replace("'", "")
-        if len(typed) < self._policy.pinyin_fewest_characters or not "a" <= typed[-1:] <= "z":
+        ends_with_letter = "a" <= typed[-1:] <= "z" or not typed[-1:].isascii()
+        if len(typed) < self._policy.pinyin_fewest_characters or not ends_with_letter:
             return {}
         fitting = [(query, way) for query, way in self._ways if "".join(way).startswith(typed)]
         fitting.sort(key=lambda each: (-self._counts[each[0]], _key(each[1]), each[0]))

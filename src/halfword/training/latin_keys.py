@@ -1,4 +1,4 @@
-"""What is typed on Latin keys for other scripts: romaji for kana, and words typed on the wrong keyboard.
+"""What is typed on other keys than it seems: romaji for kana, and words typed on the wrong keyboard.
 
 Japanese is typed in Latin letters, which an input method turns into kana one by one: `たまg` will be `たまご`. Who
 types Russian, Greek, Hebrew, Arabic or Korean often forgets to switch the keyboard: `gskt` stands for `пылесос`. A
@@ -8,8 +8,11 @@ where no query goes on from what was typed.
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Mapping
 from itertools import chain
 
+_OTHER_SCRIPT = 0.2  # share of the rows; fewer do not tell that people have another keyboard
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 
 # The letters on the keys of a row, from left to right, of the usual keyboards; what needs another key is left out.
@@ -60,6 +63,31 @@ def _key_of() -> dict[str, str]:
 
 
 _KEY_OF = _key_of()
+
+
+def usual_keyboard(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return the letter on each Latin key of the keyboard with which most of a log is typed; none if that is Latin.
+
+    >>> keyboard = usual_keyboard({"пылесос": 9, "samsung": 5})
+    >>> "".join(keyboard[key] for key in "samsung"), usual_keyboard({"samsung": 5, "café": 2})
+    ('ыфьыгтп', {})
+    """
+    typed = Counter[int]()
+    boards = [dict(zip("".join(_ROWS), "".join(board), strict=False)) for board in map(_filled, _KEYBOARDS)]
+    letters = [set(board.values()) - {" "} for board in boards]
+    for query, count in counts.items():
+        if not query.isascii():
+            for number, board in enumerate(letters):
+                typed[number] += count * sum(letter in board for letter in query)
+    if sum(count for query, count in counts.items() if not query.isascii()) < _OTHER_SCRIPT * sum(counts.values()):
+        return {}
+    number, often = max(typed.items(), key=lambda each: (each[1], -each[0]), default=(0, 0))
+    return {key: letter for key, letter in boards[number].items() if letter != " "} if often else {}
+
+
+def _filled(board: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the rows of a keyboard with a space for each key that has no letter."""
+    return tuple(row.ljust(len(keys)) for row, keys in zip(board, _ROWS, strict=True))
 
 
 def has_kana(text: str) -> bool:

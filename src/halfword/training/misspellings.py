@@ -17,7 +17,7 @@ from halfword.core.words import is_without_spaces
 from halfword.data.dataset import Dataset, Split
 from halfword.training.channel import neighbours
 from halfword.training.endings import Endings
-from halfword.training.latin_keys import on_latin_keys
+from halfword.training.latin_keys import on_latin_keys, usual_keyboard
 
 _TIMES = 5  # the correct query must be this many times as frequent
 _TIMES_IF_RARE = 2  # or only this many times, if the correct word is
@@ -31,6 +31,7 @@ _INNER_WORD = 6  # letters; so is such a word in a query that is there with the 
 _INNER_TIMES = 3  # times as frequent
 _ELSEWHERE = 2  # times that a right word is typed in other queries of the log; a slip is seldom made so often
 _UNKNOWN_WORD = 5  # letters of such a word that others do not know, if the near one is known to all
+_SHORTEST_ON_OTHER_KEYS = 5  # letters that are no word by accident if they are one on another keyboard
 _SHORTEST_PART = 5  # letters of a word that others are made of
 _RARE_WORD = 2  # times that a word may be typed here that nobody else types
 _OTHERS = 5  # times that a word may be typed more often by others; `mortage` is 400 times rarer than `mortgage`
@@ -94,10 +95,12 @@ class Misspellings:
             if (often and _is_judged(word, _SHORTEST_WORD)) or far or self._is_known(word):
                 for rest in _rests(word):
                     self._by_rest[rest].append(word)
-        self._on_latin_keys: dict[str, int] = {}  # what is typed if the keyboard was not switched
+        self._on_other_keys: dict[str, int] = {}  # what is typed if the keyboard was not switched
+        self._keyboard = keyboard = usual_keyboard(self._counts)
         for query, count in self._counts.items():
-            if keys := on_latin_keys(query):
-                self._on_latin_keys["".join(keys)] = count
+            keys = on_latin_keys(query) or [keyboard.get(letter, letter) for letter in query]
+            if (typed := "".join(keys)) != query:
+                self._on_other_keys[typed] = count
         self._endings = Endings(self._words)
         self._meant: dict[str, list[str]] = {}
         self._by_letters: dict[str, str] = {}  # the most frequent query with these letters
@@ -109,7 +112,7 @@ class Misspellings:
     def holds(self, query: str) -> bool:
         """Tell whether `query` is probably a typing mistake."""
         folded, spaced = (" ".join(fold(query, hyphen).split()) for hyphen in ("", " "))
-        if query.isascii() and self._on_latin_keys.get(query, 0) >= _TIMES * self._counts.get(folded, 1):
+        if self._is_on_other_keys(query, self._counts.get(folded, 1)):
             return True
         if is_without_spaces(query):
             return self._is_half_composed(folded)
@@ -145,6 +148,22 @@ class Misspellings:
             if self._is_unknown_slip(word, meant):
                 return True
         return False
+
+    def _is_on_other_keys(self, query: str, typed: int) -> bool:
+        """Tell whether a query is another one, or all words of it are, on a keyboard that was not switched.
+
+        >>> slips = Misspellings({"умные часы": 5, "лампы": 3, "evyst xfcs": 1, "evyst kfvgs": 1})
+        >>> slips.holds("evyst xfcs"), slips.holds("evyst kfvgs"), slips.holds("smart lamp")
+        (True, True, False)
+        """
+        if self._on_other_keys.get(query, 0) >= typed * (1 if len(query) >= _SHORTEST_ON_OTHER_KEYS else _TIMES):
+            return True
+        translated = "".join(self._keyboard.get(letter, letter) for letter in query)
+        pairs = zip(query.split(" "), translated.split(" "), strict=True) if query.isascii() else ()
+        meant = [(word, fold(other)) for word, other in pairs if not other.isascii()]
+        return any(len(word) >= _SHORTEST_ON_OTHER_KEYS for word, _ in meant) and all(
+            self._words[other] >= _TIMES_IF_RARE and self._words[other] > self._words[word] for word, other in meant
+        )
 
     def _is_half_composed(self, query: str) -> bool:
         """Tell whether a query ends with letters that were not yet a syllable, and far more go on from what is before.

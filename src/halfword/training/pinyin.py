@@ -18,7 +18,7 @@ from halfword.core.model_file import Array
 from halfword.core.words import is_han
 from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
-from halfword.training.latin_keys import has_kana, in_hiragana, in_romaji, on_latin_keys
+from halfword.training.latin_keys import has_kana, in_hiragana, in_romaji, on_latin_keys, usual_keyboard
 
 _MOST = 100_000  # queries that have keys, the most typed ones
 _MOST_CHARACTERS = 20  # of a query that has keys
@@ -32,7 +32,9 @@ Syllables = list[str]  # what is typed for every character of a query
 def learn_pinyin(counts: Mapping[str, int]) -> dict[str, Array]:
     """Return the index of queries by what is typed for them in Latin letters, as arrays for a model file."""
     if not is_chinese(counts):
-        return index_of_keys(counts, {query: list(latin_keys(query)) for query in _most_typed(counts, is_not_ascii)})
+        keyboard = usual_keyboard(counts)
+        queries = _most_typed(counts, bool if keyboard else is_not_ascii)
+        return index_of_keys(counts, {query: list(latin_keys(query, keyboard)) for query in queries})
     try:
         from pypinyin import lazy_pinyin
     except ImportError:
@@ -71,12 +73,14 @@ def _most_typed(counts: Mapping[str, int], holds: Callable[[str], bool]) -> list
     return [query for _, query in nsmallest(_MOST, found)]
 
 
-def latin_keys(query: str) -> Iterator[str]:
-    """Yield the keys of a query in another script: as romaji, in part already kana, or on the wrong keyboard.
+def latin_keys(query: str, keyboard: Mapping[str, str]) -> Iterator[str]:
+    """Yield the keys of a query: as romaji, in part already kana, or on the wrong keyboard.
 
-    >>> [key.split(chr(0))[0] for key in latin_keys("たまご")], [key for key in latin_keys("café")]
+    >>> [key.split(chr(0))[0] for key in latin_keys("たまご", {})], [key for key in latin_keys("café", {})]
     (['tamago', 'たmago', 'たまgo'], [])
     """
+    if query.isascii() and any(letter in keyboard for letter in query):
+        yield _key(_without_spaces([keyboard.get(letter, letter) for letter in query]))
     if has_kana(query):
         for typed in in_romaji(query):
             for written in range(min(_MOST_KANA_WRITTEN + 1, len(query))):
