@@ -87,6 +87,11 @@ class QueryTable(Mapping[str, int]):
         """How often all queries were typed."""
         return sum(self._counts)
 
+    @cached_property
+    def is_ascii(self) -> bool:
+        """Whether no query has a letter beyond ASCII."""
+        return bytes(self.text).isascii()
+
     @property
     def queries(self) -> "Queries":
         """The queries by their places."""

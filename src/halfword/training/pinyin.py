@@ -31,6 +31,8 @@ Syllables = list[str]  # what is typed for every character of a query
 
 def learn_pinyin(counts: Mapping[str, int]) -> dict[str, Array]:
     """Return the index of queries by what is typed for them in Latin letters, as arrays for a model file."""
+    if QueryTable.of(counts).is_ascii:
+        return {}
     if not is_chinese(counts):
         keyboard = usual_keyboard(counts)
         queries = _most_typed(counts, bool if keyboard else is_not_ascii)

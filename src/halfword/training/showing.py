@@ -15,7 +15,7 @@ import numpy as np
 from halfword.core.policy import Policy
 from halfword.data.query_table import QueryTable
 from halfword.training.offers import Offers
-from halfword.training.pinyin import is_chinese, is_not_ascii
+from halfword.training.pinyin import is_chinese
 from halfword.training.small_site import MOST_QUERIES, has_few_queries, has_words_enough, is_small_site, typed_again
 
 _CHOICES = np.geomspace(1e-4, 0.5, 75)  # probabilities
@@ -140,7 +140,7 @@ def for_log(policy: Policy, table: QueryTable) -> Policy:
     few queries were, no short beginning is put first.
     """
     again = typed_again(table)
-    other_script = any(map(is_not_ascii, table)) and not is_chinese(table)
+    other_script = not table.is_ascii and not is_chinese(table)
     policy = replace(
         policy,
         common_probability=min(_COMMON / max(table.total, 1), 1.0),
