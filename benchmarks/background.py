@@ -12,6 +12,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ MOST_ROWS = 1500  # of which suggestions are counted
 EVERYTHING = EvaluateOptions(walk=0, invent=Invent.FREELY, min_probability=0.0)
 
 
-def invented(model: Model, rows: list[str], words: set[str]) -> float:
+def invented(model: Model, rows: Sequence[str], words: set[str]) -> float:
     """Return the share of suggestions that hold a word that nobody typed."""
     prefixes = [row[: metrics.hashed_prefix_length(row)] for row in rows if len(row) >= metrics.SHORTEST_PREFIX + 1]
     shown = holding = 0

@@ -18,6 +18,7 @@ and of the ranker.
 import argparse
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ class Unvalidated(Dataset):
     def counts(self, split: Split) -> dict[str, int]:
         return self.data.counts(split)
 
-    def rows(self, split: Split) -> list[str]:
+    def rows(self, split: Split) -> Sequence[str]:
         return [] if split is Split.VALID else self.data.rows(split)
 
     def about(self) -> dict[str, Any]:

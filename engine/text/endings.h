@@ -11,8 +11,8 @@
 
 namespace halfword {
 
-/// How the words of a log are inflected: pairs of endings that take turns, such as `o` and `i` in `medico`, `medici`, and
-/// of beginnings, such as the Arabic article. `training/endings.py` learns them and explains the array.
+/// How the words of a log are inflected: pairs of endings that take turns, such as `o` and `i` in `medico`, `medici`,
+/// and of beginnings, such as the Arabic article. `training/endings.py` learns them and explains the array.
 class Endings {
  public:
   struct Pair {
