@@ -80,8 +80,8 @@ class Admission {
     if (proposal.count > 0.0) return !is_rare_form_of_typed(proposal) && !is_rare_form(proposal);
     if (!is_new(proposal)) return true;
     if (is_known_otherwise(proposal.text) || is_too_odd(proposal, score_of(place), above, elsewhere)) return false;
-    if (shows_once_ && !words_.knows_unspaced(std::string_view(proposal.text).substr(completed_from(proposal))))
-      return false;
+    const std::string_view completed = std::string_view(proposal.text).substr(completed_from(proposal));
+    if (shows_once_ && !words_.knows_unspaced(completed)) return false;
     const float invented = ranked_.features[place][static_cast<std::size_t>(Feature::invented_words)];
     if (!never_) return invented == 0.0F || score_of(place) >= invented_floor_;
     if (invented > 0.0F) return false;
