@@ -84,6 +84,7 @@ struct Policy {
   double inside_factor{};
   double abbreviated_fewest_typed{};
   double cut_least_share{};
+  double cut_alone_least_share{};
   double other_known_factor{};
   // Chinese by its pinyin.
   double pinyin_most_queries{};

@@ -83,6 +83,7 @@ inline constexpr std::array policy_fields{
     PolicyField{"inside_factor", &Policy::inside_factor},
     PolicyField{"abbreviated_fewest_typed", &Policy::abbreviated_fewest_typed},
     PolicyField{"cut_least_share", &Policy::cut_least_share},
+    PolicyField{"cut_alone_least_share", &Policy::cut_alone_least_share},
     PolicyField{"other_known_factor", &Policy::other_known_factor},
     PolicyField{"pinyin_most_queries", &Policy::pinyin_most_queries},
     PolicyField{"pinyin_log_probability", &Policy::pinyin_log_probability},

@@ -160,7 +160,7 @@ class Elsewhere::Search {
     for (const std::string& stem : without_endings(text, policy_.inside_fewest_ending, short_endings)) {
       if (found_.empty()) add_with_whole_words(stem);
     }
-    if (found_.empty()) add_cut(text);
+    if (found_.empty() && !is_query) add_cut(text);
     if (found_.empty()) add(other_order_->find_abbreviated(text, policy_, folds_));
   }
 
@@ -168,8 +168,9 @@ class Elsewhere::Search {
   /// beginning of one (`benzin fiyatları` finds `benzin fiyatı`); alone it must be a whole one.
   void add_cut(const std::string& text) {
     const std::size_t begin = text.rfind(' ') + 1;
-    const double share = policy_.cut_least_share * static_cast<double>(width_of(std::string_view(text).substr(begin)));
-    const double fewest = std::max(policy_.inside_fewest_ending, share);
+    const double share = begin > 0 ? policy_.cut_least_share : policy_.cut_alone_least_share;
+    const auto letters = static_cast<double>(width_of(std::string_view(text).substr(begin)));
+    const double fewest = std::max(policy_.inside_fewest_ending, share * letters);
     for (const std::string& stem : without_endings(text, fewest, text.size())) {
       if (!found_.empty()) return;
       if (begin > 0) {

@@ -115,6 +115,7 @@ export const POLICY = {
   inside_factor: [0.1, 1e-06, 1.0],
   abbreviated_fewest_typed: [3.0, 1.0, 1000000.0],
   cut_least_share: [0.5, 0.0, 1.0],
+  cut_alone_least_share: [0.6, 0.0, 1.0],
   other_known_factor: [0.05, 1e-06, 1.0],
   pinyin_most_queries: [10.0, 0.0, 1000000.0],
   pinyin_log_probability: [-0.7, -30.0, 0.0],

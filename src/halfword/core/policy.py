@@ -103,7 +103,7 @@ class Policy:
     abbreviated_fewest_typed: float = 3.0  # letters of each word before the last that may stand for one that begins so
     # (small sites; by reading)
     cut_least_share: float = 0.5  # of the letters of a word that must stay where it is looked for without its end
-    # (small sites; by reading)
+    cut_alone_least_share: float = 0.6  # beside other words, or alone (small sites; by reading)
     other_known_factor: float = 0.05  # how much one that does not go on from the text counts beside one that does
     # Known queries in Chinese characters that are typed in Latin letters (chosen, not measured: a log holds what was
     # meant, not how it was typed).
@@ -231,6 +231,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "inside_factor": (1e-6, 1.0),
     "abbreviated_fewest_typed": (1.0, 1e6),
     "cut_least_share": (0.0, 1.0),
+    "cut_alone_least_share": (0.0, 1.0),
     "other_known_factor": (1e-6, 1.0),
     "pinyin_most_queries": _COUNT,
     "pinyin_log_probability": (-30.0, 0.0),

@@ -144,8 +144,9 @@ class PlainElsewhere:
             ways += self._inflected(text, self.other_order)
         for stem in without_endings(text, self.policy.inside_fewest_ending, _SHORT_ENDINGS):
             ways += [] if is_found() else self._with_whole_words(stem, self.other_order)
-        least = self.policy.cut_least_share * width_of(text.split(" ")[-1])
-        for stem in without_endings(text, max(self.policy.inside_fewest_ending, least), len(text)):
+        share = self.policy.cut_least_share if " " in text else self.policy.cut_alone_least_share
+        least = max(self.policy.inside_fewest_ending, share * width_of(text.split(" ")[-1]))
+        for stem in without_endings(text, least, len(text)) if text not in self.counts else ():
             cut = self._as_written(stem) if " " in stem else self._with_words(stem, self.other_order)
             ways += [] if is_found() else cut
         if not is_found():
