@@ -337,6 +337,8 @@ def test_words_may_be_abbreviated_where_nothing_else_is_found(tmp_path: Path) ->
         ("тачк", {"плита": 9, "тачпад": 2}, []),  # two letters are not enough in any script
         ("тайм", {"плита": 9, "почта": 4}, []),
         ("夜間窓口", {"窓口": 4, "夜間": 2}, []),
+        ("مياه", {"فاتورة المياه": 47}, ["فاتورة المياه"]),  # an article is enough before them
+        ("ひき肉", {"鶏ひき肉": 6}, ["鶏ひき肉"]),
     ],
 )
 def test_words_are_cut_to_what_is_known_where_nothing_else_is_found(

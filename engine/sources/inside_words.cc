@@ -15,11 +15,11 @@ namespace {
 /// that is asked for.
 std::optional<std::size_t> place_inside(std::string_view text, std::string_view typed, std::size_t before,
                                         bool ending) {
-  for (std::size_t place = text.find(typed, 1); place != std::string_view::npos; place = text.find(typed, place + 1)) {
+  for (std::size_t place = text.find(typed, before); place != std::string_view::npos;
+       place = text.find(typed, place + 1)) {
     const std::size_t end = place + typed.size();
     if (ending && end < text.size() && text[end] != ' ') continue;
-    const std::size_t word = text.rfind(' ', place - 1) + 1;
-    if (word < place && width_of(text.substr(word, place - word)) >= before) return place;
+    if (text.substr(place - before, before).find(' ') == std::string_view::npos) return place;
   }
   return std::nullopt;
 }

@@ -97,7 +97,7 @@ class Policy:
     inside_most_queries: float = 0.0  # that an index may have to look for the typed letters inside words (small sites)
     inside_fewest_typed: float = 5.0  # letters that must be typed for that (`core.text.width_of`),
     inside_fewest_ending: float = 4.0  # or so many, if they are its ending,
-    inside_fewest_before: float = 3.0  # and of the word before them (by reading, not measured)
+    inside_fewest_before: float = 3.0  # and bytes of the word before them, such as the Arabic article (by reading)
     inside_factor: float = 0.1  # how much one that has the typed letters inside a word counts beside one that has words
     # (by reading: `mission` is seldom meant for `permissions`)
     abbreviated_fewest_typed: float = 3.0  # letters of each word before the last that may stand for one that begins so

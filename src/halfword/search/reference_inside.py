@@ -41,8 +41,7 @@ def _matched(query: str, key: str, wanted: str, before: int, ending: bool) -> in
     end = 0
     for word, folded in zip(query.split(" "), key.split(" "), strict=True):
         end += len(word) + 1
-        places = [place for place in range(1, len(folded)) if folded.startswith(wanted, place)]
-        ends = [place for place in places if not ending or place + len(wanted) == len(folded)]
-        if any(width_of(folded[:place]) >= before for place in ends):
+        letters = folded.encode()[before:]
+        if letters.endswith(wanted.encode()) if ending else wanted.encode() in letters:
             return end - 1
     return 0
