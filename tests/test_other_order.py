@@ -347,6 +347,26 @@ def test_words_are_cut_to_what_is_known_where_nothing_else_is_found(
     assert found_by(tmp_path, counts, typed, INFLECTING) == found
 
 
+@pytest.mark.parametrize(("more", "found"), [(12, ["donaudampfschifffahrt"]), (13, [])])
+def test_no_more_than_twelve_letters_are_cut(tmp_path: Path, more: int, found: list[str]) -> None:
+    typed = "donaudampfschifffahrt" + "x" * more
+    counts = {"donaudampfschifffahrt": 3, "kurs für anfänger": 2}
+    assert found_by(tmp_path, counts, typed, INFLECTING) == found
+
+
+def test_beginnings_count_beside_as_many_endings_as_are_learned(tmp_path: Path) -> None:
+    endings = tuple((f"z{number}", "y") for number in range(64))
+    toy = Toy(
+        parts=("popular", "ngram"),
+        counts={"فاتورة المياه": 47},
+        order=4,
+        policy=replace(INFLECTING, inside_fewest_ending=99.0),
+        endings=(*endings, ("-", "ال-")),
+    )
+    model = load(write_toy(tmp_path / "toy.halfword", toy), cache=False)
+    assert "فاتورة المياه" in model.complete("فاتورة ميا", ANY).texts
+
+
 def test_beginnings_that_the_log_has_and_has_not_are_learned_and_left_out(tmp_path: Path) -> None:
     words = "مياه كهرباء صحة تعليم جواز"
     counts = {f"ال{word}": 3 for word in words.split()} | dict.fromkeys(words.split(), 3)

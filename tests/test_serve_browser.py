@@ -174,17 +174,14 @@ def test_arabic_goes_from_right_to_left_on_any_page(page: "Page", tmp_path: Path
     write_model(path, popular_arrays({"مدارس": 3}), Card(profile="default"))
     with serving(path) as running:
         page.goto(running.address)
-        type_arabic(Box(page))
-
-
-def type_arabic(box: Box) -> None:
-    box.type("مد")
-    box.wait_for("مدارس")
-    assert box.input.evaluate("box => getComputedStyle(box).unicodeBidi") == "plaintext"
-    row = box.page.locator("[role=option]").first
-    assert row.evaluate("row => getComputedStyle(row).direction") == "rtl"
-    box.press("ArrowLeft")
-    playwright_api.expect(box.input).to_have_value("مدارس")
+        box = Box(page)
+        box.type("مد")
+        box.wait_for("مدارس")
+        assert box.input.evaluate("box => getComputedStyle(box).unicodeBidi") == "plaintext"
+        row = box.page.locator("[role=option]").first
+        assert row.evaluate("row => getComputedStyle(row).direction") == "rtl"
+        box.press("ArrowLeft")
+        playwright_api.expect(box.input).to_have_value("مدارس")
 
 
 def test_alt_arrows_open_and_close(box: Box) -> None:

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::ptrdiff_t most_typed_words = 16;  // of a longer text no other way to write it is looked for
 constexpr std::size_t short_endings = 2;         // letters of an ending without which a word is looked for everywhere
+constexpr std::size_t longest_cut = 12;          // letters without which it is looked for as a whole word
 
 /// Count found queries with the live changes; what is removed counts nothing.
 void count_now(const CurrentQueries& current, const LiveState* live, std::vector<FoundQuery>& found) {
@@ -171,7 +172,7 @@ class Elsewhere::Search {
     const double share = begin > 0 ? policy_.cut_least_share : policy_.cut_alone_least_share;
     const auto letters = static_cast<double>(width_of(std::string_view(text).substr(begin)));
     const double fewest = std::max(policy_.inside_fewest_ending, share * letters);
-    for (const std::string& stem : without_endings(text, fewest, text.size())) {
+    for (const std::string& stem : without_endings(text, fewest, longest_cut)) {
       if (!found_.empty()) return;
       if (begin > 0) {
         add_as_written(stem);

@@ -14,8 +14,9 @@
 
 namespace halfword {
 
-/// Finds known queries in Chinese characters by how they are typed in Latin letters: `shouji`, `sj` and `手ji` find
-/// `手机`. The engine knows no Chinese; `training/pinyin.py` says what stands in the index.
+/// Finds known queries by what else is typed for them: Chinese characters by their pinyin (`shouji`, `sj` and `手ji`
+/// find `手机`), kana while they are composed, words on the wrong keyboard. The engine knows no language;
+/// `training/pinyin.py` and `training/latin_keys.py` say what stands in the index.
 ///
 /// It is a popularity index over keys, `pinyin.*`, and an array that tells where the query of each key lies in the
 /// index of queries. A key is what is typed, a zero byte, one letter per character of the query that tells how many

@@ -7,7 +7,7 @@
 namespace halfword {
 namespace {
 
-constexpr std::size_t most_pairs = 64;
+constexpr std::size_t most_pairs = 128;   // as many of endings and of beginnings as are learned
 constexpr std::size_t shortest_stem = 3;  // letters before an ending
 
 /// What stands before a hyphen is the beginning of a word.

@@ -109,7 +109,7 @@ class Policy:
     # meant, not how it was typed).
     pinyin_most_queries: float = 10.0  # looked for where fewer queries than this go on from the text as typed
     pinyin_log_probability: float = -0.7  # log p(one of them is meant | none of what goes on from the text is)
-    pinyin_fewest_characters: float = 2.0  # that must be typed, the last one a Latin letter
+    pinyin_fewest_characters: float = 2.0  # that must be typed, the last one a letter
     pinyin_count: float = 8.0  # keys that are looked at
     # What is shown.
     page: float = 10.0  # answers that are chosen together; whoever asks for fewer gets the first of the same

@@ -27,6 +27,7 @@ from halfword.search.reference_order import PlainOrder
 
 _MOST_WORDS = 16  # of a longer text no other way to write it is looked for
 _SHORT_ENDINGS = 2  # letters of an ending without which a word is looked for everywhere
+_LONGEST_CUT = 12  # letters without which it is looked for as a whole word
 Found = dict[str, int]  # queries, and how many characters of each stand for what was typed
 
 
@@ -146,7 +147,7 @@ class PlainElsewhere:
             ways += [] if is_found() else self._with_whole_words(stem, self.other_order)
         share = self.policy.cut_least_share if " " in text else self.policy.cut_alone_least_share
         least = max(self.policy.inside_fewest_ending, share * width_of(text.split(" ")[-1]))
-        for stem in without_endings(text, least, len(text)) if text not in self.counts else ():
+        for stem in without_endings(text, least, _LONGEST_CUT) if text not in self.counts else ():
             cut = self._as_written(stem) if " " in stem else self._with_words(stem, self.other_order)
             ways += [] if is_found() else cut
         if not is_found():

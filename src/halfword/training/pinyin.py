@@ -1,4 +1,6 @@
-"""Queries in Chinese characters by how they are typed in Latin letters (`engine/sources/pinyin.h`).
+"""Queries by what else is typed for them (`engine/sources/pinyin.h`): Chinese by its pinyin.
+
+For logs in other scripts the index has the keys of `latin_keys.py` instead.
 
 How a character is pronounced depends on the words around it; pypinyin knows. It is needed for training only, and only
 where a log has Chinese characters: the extra `pinyin` installs it. Without it nothing is learned here.
@@ -20,7 +22,8 @@ from halfword.data.query_table import QueryTable
 from halfword.search.model import import_engine
 from halfword.training.latin_keys import has_kana, in_hiragana, in_romaji, on_latin_keys, usual_keyboard
 
-_MOST = 100_000  # queries that have keys, the most typed ones
+_MOST = 100_000  # queries that have keys, the most typed ones;
+_MOST_KANA = 10_000  # in a log with kana, whose queries have many keys each
 _MOST_CHARACTERS = 20  # of a query that has keys
 _MOST_WRITTEN = 3  # characters that may be written already,
 _MOST_KANA_WRITTEN = 8  # and of kana, which are written one by one
@@ -35,7 +38,8 @@ def learn_pinyin(counts: Mapping[str, int]) -> dict[str, Array]:
         return {}
     if not is_chinese(counts):
         keyboard = usual_keyboard(counts)
-        queries = _most_typed(counts, bool if keyboard else is_not_ascii)
+        most = _MOST_KANA if any(map(has_kana, counts)) else _MOST
+        queries = _most_typed(counts, bool if keyboard else is_not_ascii, most)
         return index_of_keys(counts, {query: list(latin_keys(query, keyboard)) for query in queries})
     try:
         from pypinyin import lazy_pinyin
@@ -69,10 +73,10 @@ def is_not_ascii(query: str) -> bool:
     return not query.isascii()
 
 
-def _most_typed(counts: Mapping[str, int], holds: Callable[[str], bool]) -> list[str]:
+def _most_typed(counts: Mapping[str, int], holds: Callable[[str], bool], most: int = _MOST) -> list[str]:
     """Return the most typed of the queries that something holds for."""
     found = ((-count, query) for query, count in counts.items() if holds(query) and len(query) <= _MOST_CHARACTERS)
-    return [query for _, query in nsmallest(_MOST, found)]
+    return [query for _, query in nsmallest(most, found)]
 
 
 def latin_keys(query: str, keyboard: Mapping[str, str]) -> Iterator[str]:
